@@ -1,0 +1,167 @@
+"""Every label, annotation, finalizer, reason, port and fixed name that is part of the wire contract, in one place."""
+
+from enum import StrEnum
+from typing import Final
+
+GROUP: Final = "compute.firebolt.io"
+VERSION: Final = "v1alpha1"
+FIELD_MANAGER: Final = "firebolt-operator"
+
+RESERVED_PREFIX: Final = "firebolt.io/"
+LABEL_ENGINE: Final = "firebolt.io/engine"
+LABEL_GENERATION: Final = "firebolt.io/generation"
+LABEL_INSTANCE: Final = "firebolt.io/instance"
+LABEL_COMPONENT: Final = "firebolt.io/component"
+
+ANNOTATION_METADATA_OVERRIDE: Final = "firebolt.io/metadata-override"
+ANNOTATION_CUSTOM_CONFIG_HASH: Final = "firebolt.io/custom-engine-config-hash"
+ANNOTATION_AUTH_HASH: Final = "firebolt.io/auth-hash"
+ANNOTATION_ENGINE_TLS_HASH: Final = "firebolt.io/engine-tls-hash"
+ANNOTATION_ENGINE_CLASS_HASH: Final = "firebolt.io/engine-class-hash"
+ANNOTATION_CONFIG_HASH: Final = "firebolt.io/config-hash"
+ANNOTATION_WAKE_REQUESTED: Final = "firebolt.io/wake-requested"
+ANNOTATION_CLEAR_FAILED: Final = "firebolt.io/clear-failed"
+ANNOTATION_CERTIFICATE_NAME: Final = "cert-manager.io/certificate-name"
+
+FINALIZER_ENGINE: Final = "compute.firebolt.io/engine-cleanup"
+FINALIZER_INSTANCE: Final = "compute.firebolt.io/instance-cleanup"
+FINALIZER_ENGINE_CLASS: Final = "compute.firebolt.io/fireboltengineclass-deletion-guard"
+
+CONTROLLER_ENGINE: Final = "fireboltengine"
+CONTROLLER_INSTANCE: Final = "fireboltinstance"
+CONTROLLER_ENGINE_CLASS: Final = "fireboltengineclass"
+LEASE_NAME: Final = "c662f7f5.firebolt.io"
+
+CONTAINER_ENGINE: Final = "engine"
+CONTAINER_ENGINE_WEB: Final = "engine-web"
+CONTAINER_ENVOY: Final = "envoy"
+CONTAINER_METADATA: Final = "metadata"
+CONTAINER_WAKE_AGENT: Final = "wake-agent"
+
+PORT_QUERY: Final = 3473
+PORT_ENGINE_HEALTH: Final = 8122
+PORT_ENGINE_METRICS: Final = 9090
+PORT_WEB_UI: Final = 9100
+PORT_METADATA: Final = 7000
+
+CONDITION_READY: Final = "Ready"
+CONDITION_INSTANCE_READY: Final = "InstanceReady"
+CONDITION_METADATA_READY: Final = "MetadataReady"
+CONDITION_GATEWAY_READY: Final = "GatewayReady"
+CONDITION_AUTH_READY: Final = "AuthReady"
+CONDITION_ENGINE_TLS_READY: Final = "EngineTLSReady"
+CONDITION_GATEWAY_TLS_READY: Final = "GatewayTLSReady"
+
+
+class EnginePhase(StrEnum):
+    """Where an engine is between two generations; the empty string means the status was never written."""
+
+    UNSET = ""
+    CREATING = "creating"
+    SWITCHING = "switching"
+    DRAINING = "draining"
+    CLEANING = "cleaning"
+    STABLE = "stable"
+    STOPPED = "stopped"
+
+
+class InstancePhase(StrEnum):
+    UNSET = ""
+    PROVISIONING = "Provisioning"
+    READY = "Ready"
+    DEGRADED = "Degraded"
+    FAILED = "Failed"
+
+
+class Rollout(StrEnum):
+    GRACEFUL = "graceful"
+    RECREATE = "recreate"
+
+
+class ScrapeMode(StrEnum):
+    APISERVER_PROXY = "ApiserverProxy"
+    POD_IP = "PodIP"
+
+
+class EngineReason(StrEnum):
+    """Reasons of an engine's conditions."""
+
+    INITIALIZING = "Initializing"
+    CLASS_UNREADY = "FireboltEngineClassUnready"
+    DRAIN_CHECK_FAILING = "DrainCheckFailing"
+    INSTANCE_NOT_READY = "InstanceNotReady"
+    INSTANCE_READY = "InstanceReady"
+    TEMPLATE_REJECTED = "TemplateRejected"
+    RESOURCE_BOUNDS_EXCEEDED = "ResourceBoundsExceeded"
+    STOPPED = "Stopped"
+    ROLLING = "Rolling"
+    PODS_NOT_READY = "PodsNotReady"
+    ENGINE_READY = "EngineReady"
+    EXTERNAL_FINALIZER = "ExternalFinalizer"
+    STATEFULSET_WARNING = "StatefulSetWarning"
+
+
+class EngineClassReason(StrEnum):
+    """Reasons of a class's Ready condition."""
+
+    ADMISSIBLE = "Admissible"
+    OPERATOR_OWNED_FIELD_SET = "OperatorOwnedFieldSet"
+    DELETION_BLOCKED = "DeletionBlocked"
+
+
+class InstanceReason(StrEnum):
+    """Reasons of an instance's conditions."""
+
+    READY = "Ready"
+    PROVISIONING = "Provisioning"
+    INITIALIZING = "Initializing"
+    ALL_COMPONENTS_READY = "AllComponentsReady"
+    TEMPLATE_REJECTED = "TemplateRejected"
+    ENSURE_FAILED = "EnsureFailed"
+    PROBE_FAILED = "ProbeFailed"
+    POSTGRES_ENSURE_FAILED = "PostgresEnsureFailed"
+    POSTGRES_SECRET_PREFLIGHT_FAILED = "PostgresSecretPreflightFailed"  # noqa: S105 - a reason, not a secret
+    POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
+    INSTANCE_ID_CHANGED = "InstanceIDChanged"
+    DISABLED = "Disabled"
+
+
+class EventReason(StrEnum):
+    """Reasons of the events we emit; all of them are warnings."""
+
+    SECRET_ALIAS_VOLUME_DROPPED = "SecretAliasVolumeDropped"  # noqa: S105 - a reason, not a secret
+    EXTERNAL_FINALIZER = "ExternalFinalizerOnOwnedResource"
+    ENGINE_CLASS_MISSING = "EngineClassMissing"
+    DRAIN_TIMEOUT = "DrainTimeout"
+    UNKNOWN_TIME_ZONE = "UnknownTimeZone"
+
+
+class AutoStopReason(StrEnum):
+    DISABLED = "Disabled"
+    SCHEDULE_ACTIVE = "ScheduleActive"
+    STOPPED = "Stopped"
+    ACTIVITY_OBSERVED = "ActivityObserved"
+    SCRAPE_FAILED = "ScrapeFailed"
+    IDLE = "Idle"
+    WAKE_REQUESTED = "WakeRequested"
+    INITIALIZING = "Initializing"
+
+
+def statefulset_name(engine: str, generation: int) -> str:
+    return f"{engine}-g{generation}"
+
+
+def headless_service_name(engine: str, generation: int) -> str:
+    return f"{engine}-g{generation}-hl"
+
+
+def config_map_name(engine: str, generation: int) -> str:
+    return f"{engine}-g{generation}-config"
+
+
+def engine_tls_name(engine: str, generation: int) -> str:
+    return f"{engine}-g{generation}-engine-tls"
+
+
+def engine_service_name(engine: str) -> str:
+    return f"{engine}-service"

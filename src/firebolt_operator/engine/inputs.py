@@ -1,0 +1,59 @@
+"""Everything that rendering one engine depends on, gathered once per pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from firebolt_operator.api.engine import EngineSpec
+from firebolt_operator.api.engine_class import EngineClassSpec
+from firebolt_operator.refs import Manifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassInfo:
+    """The class an engine inherits from."""
+
+    name: str
+    spec: EngineClassSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretMount:
+    """A Secret that the operator mounts into the engine container."""
+
+    volume: str
+    secret: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceInfo:
+    """What an engine takes from its instance.
+
+    Authentication and TLS add their mounts, configuration sections and hash annotations here; rendering and drift
+    then follow without knowing either feature.
+    """
+
+    id: str
+    metadata_endpoint: str
+    protected_secrets: frozenset[str] = frozenset()
+    secret_mounts: tuple[SecretMount, ...] = ()
+    config_sections: Manifest = field(default_factory=dict)  # merged over the base document, below user config
+    hash_annotations: Mapping[str, str] = field(default_factory=dict)
+    scheme: str = "http"  # how the UI sidecar talks to the engine beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineImages:
+    engine: str  # with tag
+    ui: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineInputs:
+    name: str
+    namespace: str
+    uid: str
+    spec: EngineSpec
+    engine_class: ClassInfo | None
+    instance: InstanceInfo
+    images: EngineImages
