@@ -1,0 +1,205 @@
+"""How does a real control plane come up on loopback within seconds, and go away without a trace?"""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from firebolt_local import components, processes
+from firebolt_local.components import APISERVER, CONTROLLER_MANAGER, ETCD, SCHEDULER, Files, Options
+from firebolt_local.errors import LocalError, PortTakenError
+from firebolt_local.kube_http import KubeHttp
+from firebolt_local.kubeconfig import Access, write_kubeconfig
+from firebolt_local.pki import Authority, Subject, service_account_keys
+from firebolt_local.ports import LOOPBACK, free_port
+from firebolt_local.processes import Launch, ProcessRecord
+
+__all__ = ["ControlPlane", "Options"]
+
+MASTERS = "system:masters"
+_START_SECONDS = 60
+_LOOK_AGAIN_SECONDS = 0.05
+_PORT_ATTEMPTS = 5
+_SERVER_NAMES = (LOOPBACK, "localhost", "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+
+
+class ControlPlane:
+    """etcd, API server, controllers and scheduler of one cluster; `start` returns when the cluster is usable."""
+
+    def __init__(self, options: Options, programs: Mapping[str, Path]) -> None:
+        self.options = options
+        self.folder = options.folder.resolve()
+        self.audit_log = self.folder / "audit.log"
+        self._programs = programs
+        self._running: dict[str, ProcessRecord] = {}
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._authority = Authority(self.folder / "pki")
+        self.ca_file = self._authority.pair.certificate
+        self._files = self._write_files()
+        self._use_port(free_port())
+
+    def start(self) -> "ControlPlane":
+        try:
+            self._start_with_a_free_port()
+            self._wait_until(self._has_default_service_account, "the controllers to work")
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """End everything at once: nothing here is worth a graceful goodbye, and the API server takes seconds for it."""
+        stubborn = processes.kill(list(self._running.values()))
+        self._running.clear()
+        shutil.rmtree(self._files.data, ignore_errors=True)
+        if stubborn:
+            raise LocalError(f"processes {[record.pid for record in stubborn]} did not end; reboot or kill them")
+
+    def kubeconfig_for(self, user: str, groups: tuple[str, ...] = (MASTERS,)) -> Path:
+        """A kubeconfig with a certificate of its own, so that the audit log tells this actor from others."""
+        file_name = re.sub(r"[^A-Za-z0-9.-]", "_", f"user-{user}")
+        pair = self._authority.issue(file_name, Subject(user, groups))
+        path = self.folder / f"{file_name}.kubeconfig"
+        return write_kubeconfig(path, Access(self.server, self.ca_file, pair), user)
+
+    def kill_apiserver(self) -> None:
+        """SIGKILL: requests in flight get no answer, clients see a reset."""
+        processes.kill([self._running.pop(APISERVER)])
+
+    def start_apiserver(self) -> None:
+        """Again on the same data and the same port; returns when it is ready."""
+        self._start_program(APISERVER, components.apiserver_flags(self.options, self._files, self.port))
+        self._wait_until(self.http.is_ready, "the API server")
+
+    def compact_etcd(self) -> None:
+        """Forget all history up to now: a watch from an older version gets 410 Gone."""
+        revision = int(self._etcd("/v3/kv/range", {"key": "AA=="})["header"]["revision"])
+        self._etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def launch(self, name: str, command: Sequence[str]) -> ProcessRecord:
+        """Run one more program beside the cluster; it is recorded and stopped with it."""
+        record = processes.start(
+            Launch(
+                name=name,
+                command=command,
+                folder=self.folder,
+                # Nothing of the caller's environment: a proxy setting would send the cluster's own traffic elsewhere.
+                environment={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder)},
+                dies_with_parent=self.options.dies_with_parent,
+            )
+        )
+        self._running[name] = record
+        return record
+
+    def log_file(self, name: str) -> Path:
+        return self.folder / processes.LOGS / f"{name}.log"
+
+    def _use_port(self, port: int) -> None:
+        self.port = port
+        self.server = f"https://{self.options.bind_address}:{port}"
+        self._admin = self._authority.issue("admin", Subject("admin", (MASTERS,)))
+        access = Access(self.server, self.ca_file, self._admin)
+        self.kubeconfig = write_kubeconfig(self.folder / "admin.kubeconfig", access, "admin")
+        self.http = KubeHttp.with_certificate(self.server, self.ca_file, self._admin)
+
+    def _write_files(self) -> Files:
+        policy = self.folder / "audit-policy.json"
+        policy.write_text(json.dumps(components.AUDIT_POLICY))
+        private, public = service_account_keys(self._authority.folder)
+        names = (*_SERVER_NAMES, self.options.bind_address, *self.options.server_names)
+        return Files(
+            data=self.folder / "etcd",
+            audit_policy=policy,
+            audit_log=self.audit_log,
+            authority=self._authority.pair,
+            server=self._authority.issue("apiserver", Subject("kube-apiserver", hosts=tuple(dict.fromkeys(names)))),
+            kubelet_client=self._authority.issue("kubelet-client", Subject("kubelet-client", (MASTERS,))),
+            service_account_key=private,
+            service_account_public_key=public,
+        )
+
+    def _start_with_a_free_port(self) -> None:
+        self._start_program(ETCD, components.etcd_flags(self._files))
+        for attempt in range(_PORT_ATTEMPTS):
+            if attempt:
+                self._use_port(free_port())
+            try:
+                self._start_clients_of_port()
+            except PortTakenError:
+                self._kill_clients_of_port()
+            else:
+                return
+        raise LocalError(f"no free port on {self.options.bind_address} in {_PORT_ATTEMPTS} attempts; run it again")
+
+    def _start_clients_of_port(self) -> None:
+        self._start_program(APISERVER, components.apiserver_flags(self.options, self._files, self.port))
+        self._wait_until(self.http.is_ready, "the API server")
+        if self.options.controllers:
+            kubeconfig = self.kubeconfig_for("system:kube-controller-manager")
+            self._start_program(
+                CONTROLLER_MANAGER, components.controller_manager_flags(self.options, self._files, kubeconfig)
+            )
+        if self.options.scheduler:
+            kubeconfig = self.kubeconfig_for("system:kube-scheduler")
+            self._start_program(SCHEDULER, components.scheduler_flags(self.options, kubeconfig))
+
+    def _kill_clients_of_port(self) -> None:
+        for name in (APISERVER, CONTROLLER_MANAGER, SCHEDULER):
+            if record := self._running.pop(name, None):
+                processes.kill([record])
+
+    def _start_program(self, name: str, flags: Sequence[str]) -> None:
+        self.launch(name, [str(self._programs[name]), *flags])
+
+    def _wait_until(self, is_there: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not is_there():
+            self._raise_if_one_died()
+            if time.monotonic() > deadline:
+                raise LocalError(f"gave up waiting for {what} after {_START_SECONDS} s; see {self.folder / 'logs'}")
+            time.sleep(_LOOK_AGAIN_SECONDS)
+
+    def _raise_if_one_died(self) -> None:
+        for name, record in self._running.items():
+            if record.is_alive():
+                continue
+            log = self.log_file(name).read_text(errors="replace")
+            if "address already in use" in log:
+                raise PortTakenError(f"port {self.port} was taken by another process; run it again")
+            last_line = log.strip().rpartition("\n")[2]
+            raise LocalError(f"{name} ended by itself, see {self.log_file(name)}: {last_line}")
+
+    def _has_default_service_account(self) -> bool:
+        if not self.options.controllers:
+            return True
+        status, _ = self.http.text("GET", "/api/v1/namespaces/default/serviceaccounts/default")
+        return status == http.client.OK
+
+    def _etcd(self, path: str, body: Mapping[str, object]) -> "dict[str, dict[str, str]]":
+        with _etcd_connection(self.folder) as connection:
+            client = http.client.HTTPConnection("localhost")
+            client.sock = connection
+            client.request("POST", path, json.dumps(body))
+            response = client.getresponse()
+            answer = response.read()
+        if response.status != http.client.OK:
+            raise LocalError(f"etcd refused {path}: {answer.decode()}")
+        parsed: dict[str, dict[str, str]] = json.loads(answer)
+        return parsed
+
+
+def _etcd_connection(folder: Path) -> socket.socket:
+    """Through the folder's descriptor, since the path of a socket may have 107 bytes only."""
+    connection = socket.socket(socket.AF_UNIX)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        connection.settimeout(10)
+        connection.connect(f"/proc/self/fd/{descriptor}/{components.ETCD_SOCKET}")
+    finally:
+        os.close(descriptor)
+    return connection

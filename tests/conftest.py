@@ -1,0 +1,49 @@
+"""A real control plane for every test that concerns Kubernetes; started once, on first use."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from firebolt_local import programs
+from firebolt_local.control_plane import ControlPlane, Options
+
+StartControlPlane = Callable[..., ControlPlane]
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """Shared by the whole run: do not kill it, take `fresh_control_plane` for that."""
+    plane = start_control_plane(Options(folder=tmp_path_factory.mktemp("control-plane")))
+    yield plane
+    plane.stop()
+
+
+@pytest.fixture
+def fresh_control_plane(tmp_path: Path) -> Iterator[StartControlPlane]:
+    """Start control planes of one's own: `fresh_control_plane(benchmark_limits=True)`, any field of Options."""
+    with ExitStack() as stack:
+
+        def start(**fields: object) -> ControlPlane:
+            folder = tmp_path / f"control-plane-{secrets.token_hex(3)}"
+            plane = start_control_plane(Options(folder=folder, **fields))  # type: ignore[arg-type]
+            stack.callback(plane.stop)
+            return plane
+
+        yield start
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """A namespace of this test's own; its removal goes on in the background."""
+    name = f"test-{secrets.token_hex(5)}"
+    manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    control_plane.http.create("/api/v1/namespaces", manifest)
+    yield name
+    control_plane.http.delete(f"/api/v1/namespaces/{name}")
+
+
+def start_control_plane(options: Options) -> ControlPlane:
+    return ControlPlane(options, programs.locate(programs.CONTROL_PLANE)).start()
