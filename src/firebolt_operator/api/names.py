@@ -38,11 +38,37 @@ CONTAINER_ENVOY: Final = "envoy"
 CONTAINER_METADATA: Final = "metadata"
 CONTAINER_WAKE_AGENT: Final = "wake-agent"
 
+VOLUME_ENGINE_CONFIG: Final = "engine-config"
+VOLUME_ENGINE_DATA: Final = "data"
+VOLUME_ENGINE_RUNTIME: Final = "runtime"
+VOLUME_ENGINE_WEB: Final = "nginx-writable-dir"
+VOLUME_ENGINE_ADMIN: Final = "auth-admin"
+VOLUME_ENGINE_TLS: Final = "tls-engine"
+VOLUME_SIGNING_PREFIX: Final = "auth-signing-"  # followed by the key's id
+VOLUME_GATEWAY_CONFIG: Final = "config-volume"
+VOLUME_GATEWAY_TMP: Final = "tmp"
+VOLUME_GATEWAY_ENGINE_CA: Final = "engine-ca"
+VOLUME_GATEWAY_TLS: Final = "tls-gateway"
+VOLUME_GATEWAY_CLIENT_CA: Final = "client-ca"
+VOLUME_GATEWAY_ENGINE_CRL: Final = "engine-crl"
+VOLUME_GATEWAY_CLIENT_CRL: Final = "client-crl"
+VOLUME_GATEWAY_AGENT_TOKEN: Final = "wake-agent-token"  # noqa: S105 - a volume, not a token
+VOLUME_METADATA_CONFIG: Final = "config"
+VOLUME_METADATA_CREDENTIALS: Final = "postgres-creds"
+VOLUME_METADATA_TMP: Final = "tmp"
+
+ENV_POD_INDEX: Final = "POD_INDEX"
+ENV_EC2_METADATA: Final = "FB_AWS_EC2_METADATA_CLIENT_ENABLED"
+
 PORT_QUERY: Final = 3473
 PORT_ENGINE_HEALTH: Final = 8122
 PORT_ENGINE_METRICS: Final = 9090
 PORT_WEB_UI: Final = 9100
 PORT_METADATA: Final = 7000
+PORT_GATEWAY: Final = 8080
+PORT_ENVOY_ADMIN: Final = 9901
+PORT_WAKE_HOLD: Final = 9902
+PORT_WAKE_METRICS: Final = 9903
 
 CONDITION_READY: Final = "Ready"
 CONDITION_INSTANCE_READY: Final = "InstanceReady"
@@ -165,3 +191,11 @@ def engine_tls_name(engine: str, generation: int) -> str:
 
 def engine_service_name(engine: str) -> str:
     return f"{engine}-service"
+
+
+def metadata_credentials_name(instance: str) -> str:
+    return f"{instance}-metadata-postgres-creds"
+
+
+def engine_ca_bundle_name(instance: str) -> str:
+    return f"{instance}-engine-ca-bundle"
