@@ -1,0 +1,212 @@
+"""How does one request reach the API server, and when may it be sent again?
+
+Again only where that is safe: the server said "not now" (429) or "who are you" (401), or nothing had left yet.
+A write that was sent and not answered is never repeated here: it may have happened.
+"""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from firebolt_operator.errors import TransientError
+from firebolt_operator.kube.attempt import CURRENT, AdmittedRequest, Attempt
+from firebolt_operator.kube.credentials import Credentials
+from firebolt_operator.kube.identity import Proof
+from firebolt_operator.kube.ports import Fence, RequestRecorder
+from firebolt_operator.kube.translate import silence
+
+CALL_SECONDS: Final = 30.0
+CONNECT_SECONDS: Final = 10.0
+ANSWER_LIMIT: Final = 256 << 20  # bytes; a page of 500 objects stays far below
+RETRY_DELAYS: Final = (0.1, 0.4, 1.6)  # seconds before each repetition, or what the server asks for if that is more
+LONGEST_RETRY_AFTER: Final = 10.0  # seconds; a server that wants more gets the caller's back-off instead
+KEEPALIVE_SECONDS: Final = 50.0  # below the API server's own 90: we close first, so no write meets a closing server
+USER_AGENT: Final = "firebolt-operator"
+_Address = tuple[int, int, int, str, tuple[object, ...]]  # as getaddrinfo answers
+
+
+class Lane(Enum):
+    """Who waits for whom: a black-holed pod must not hold up a write, and nothing may hold up the lease."""
+
+    CALLS = auto()
+    SCRAPES = auto()
+    UNLIMITED = auto()  # watches and the lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One question to the API server."""
+
+    doing: str  # in words, for errors: "applying ConfigMap default/settings"
+    method: str
+    path: str  # encoded, with its query
+    resource: str  # plural, for metrics
+    body: bytes | None = None
+    content_type: str = "application/json"
+    is_write: bool = False
+    fence: Fence | None = None
+    lane: Lane = Lane.CALLS
+    timeout_seconds: float = CALL_SECONDS  # for everything, repetitions included; of a stream until it starts
+    answer_limit: int = ANSWER_LIMIT
+    can_repeat: bool = True
+    is_stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: int
+    body: bytes
+    retry_after: float | None = None  # seconds
+    stream: aiohttp.ClientResponse | None = None  # instead of a body, if a stream was asked for and granted
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.code < 300
+
+
+class _NotSentError(TransientError):
+    """Nothing left this process, or nothing that changes anything: the same request may be tried again."""
+
+
+class Transport:
+    """One session for the whole process; must be made inside a running event loop."""
+
+    def __init__(self, credentials: Credentials, *, limit: int = 64, recorder: RequestRecorder | None = None) -> None:
+        self._credentials = credentials
+        self._recorder = recorder
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0, keepalive_timeout=KEEPALIVE_SECONDS, socket_factory=_socket_that_notices_a_dead_peer
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            request_class=AdmittedRequest,
+            # The deadline of a call is ours (it covers waiting for a lane too); only connecting has one of its own.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            # Compression saves nothing worth having inside a cluster and costs both sides CPU.
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT},
+        )
+        self._lanes: dict[Lane, AbstractAsyncContextManager[object]] = {
+            Lane.CALLS: asyncio.Semaphore(limit),
+            Lane.SCRAPES: asyncio.Semaphore(limit),
+            Lane.UNLIMITED: nullcontext(),
+        }
+
+    async def aclose(self) -> None:
+        await self._session.close()
+
+    async def exchange(self, call: Call) -> Answer:
+        """An answer of any code; silence raises."""
+        ends_at = asyncio.get_running_loop().time() + call.timeout_seconds
+        delays = iter(RETRY_DELAYS if call.can_repeat else ())
+        has_renewed = False
+        while True:
+            proof = await self._credentials.identity.proof()
+            try:
+                answer = await self._try(call, proof, ends_at)
+            except _NotSentError:
+                if not await _paused(delays, 0.0, ends_at):
+                    raise
+                continue
+            if answer.code == 401 and not has_renewed:
+                has_renewed = True
+                if await self._credentials.identity.renew(proof):
+                    continue
+            if answer.code != 429 or answer.retry_after is None:
+                return answer
+            if not await _paused(delays, answer.retry_after, ends_at):
+                return answer
+
+    async def _try(self, call: Call, proof: Proof, ends_at: float) -> Answer:
+        started_at = time.perf_counter()
+        code = "error"
+        attempt: Attempt | None = None
+        try:
+            async with asyncio.timeout_at(ends_at) as clock:
+                attempt = Attempt(clock, call.fence) if call.is_write else None
+                CURRENT.set(attempt)
+                async with self._lanes[call.lane]:
+                    answer = await self._ask(call, proof)
+            code = str(answer.code)
+        except (aiohttp.ClientError, OSError) as err:
+            is_sent = attempt is not None and attempt.is_sent
+            error = silence(call.doing, err, may_have_happened=is_sent)
+            if is_sent or isinstance(err, aiohttp.ClientSSLError):
+                raise error from err
+            raise _NotSentError(*error.args) from err
+        else:
+            return answer
+        finally:
+            if self._recorder is not None:
+                self._recorder.request(call.method, code, time.perf_counter() - started_at, call.resource)
+
+    async def _ask(self, call: Call, proof: Proof) -> Answer:
+        headers: dict[str, str] = {}
+        if call.body is not None:
+            headers["Content-Type"] = call.content_type
+        if proof.authorization:
+            headers["Authorization"] = proof.authorization
+        response = await self._session.request(
+            call.method,
+            URL(self._credentials.server + call.path, encoded=True),
+            data=call.body,
+            headers=headers,
+            allow_redirects=False,
+            ssl=proof.tls,
+            server_hostname=self._credentials.server_name,
+        )
+        if call.is_stream and response.status == 200:
+            return Answer(response.status, b"", stream=response)
+        async with response:
+            return Answer(response.status, await _whole_body(response, call.answer_limit), _retry_after(response))
+
+
+async def _whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    parts: list[bytes] = []
+    room = limit
+    async for part in response.content.iter_any():
+        room -= len(part)
+        if room < 0:
+            raise aiohttp.ClientPayloadError(f"the answer is longer than {limit} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    text = response.headers.get("Retry-After", "") if response.status == 429 else ""
+    return float(text) if text.isdecimal() else None
+
+
+async def _paused(delays: Iterator[float], wanted: float, ends_at: float) -> bool:
+    """Waits before a repetition; False, at once, if there shall be none."""
+    delay = next(delays, None)
+    if delay is None or wanted > LONGEST_RETRY_AFTER:
+        return False
+    delay = max(delay, wanted)
+    if asyncio.get_running_loop().time() + delay >= ends_at:
+        return False
+    await asyncio.sleep(delay)
+    return True
+
+
+def _socket_that_notices_a_dead_peer(address: _Address) -> socket.socket:
+    """A peer that vanished without a word is noticed within a minute, also on a watch that has nothing to say."""
+    family, kind, protocol = address[0], address[1], address[2]
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        ("TCP_KEEPIDLE", 30),
+        ("TCP_KEEPINTVL", 10),
+        ("TCP_KEEPCNT", 3),
+        ("TCP_USER_TIMEOUT", 60_000),
+    ):
+        if hasattr(socket, option):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return made

@@ -1,0 +1,96 @@
+"""What happens to the objects of a scope from now on? One watch request, from its start to its end."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import aiohttp
+import msgspec
+
+from firebolt_operator.errors import TransientError
+from firebolt_operator.kube.decoding import Undecodable
+from firebolt_operator.kube.paths import list_path
+from firebolt_operator.kube.ports import EventType, Scope, WatchEvent
+from firebolt_operator.kube.translate import refusal, silence, watch_error
+from firebolt_operator.kube.transport import Call, Lane, Transport
+
+SILENCE_SECONDS: Final = 180.0  # a bookmark comes about every minute: after three missed ones nobody is there
+LINE_LIMIT: Final = 64 << 20  # bytes; the largest object etcd takes is a fraction of that
+
+
+class _Event(msgspec.Struct, frozen=True):
+    type: EventType | str
+    object: msgspec.Raw
+
+
+_DECODER: Final = msgspec.json.Decoder(_Event)
+
+
+async def watch_events(
+    transport: Transport, scope: Scope, *, resource_version: str, lasting_seconds: int
+) -> AsyncGenerator[WatchEvent]:
+    """Ends without an error when the server ends it; raises ExpiredError if the version is too old."""
+    doing = f"watching {scope}"
+    stream = await _opened(transport, doing, scope, resource_version, lasting_seconds)
+    async with stream:
+        async for line in _lines(doing, stream.content):
+            yield _event(doing, line)
+
+
+async def _opened(
+    transport: Transport, doing: str, scope: Scope, resource_version: str, lasting_seconds: int
+) -> aiohttp.ClientResponse:
+    query = {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": resource_version,
+        "timeoutSeconds": str(lasting_seconds),
+    }
+    path = list_path(scope, query)
+    call = Call(
+        doing=doing, method="GET", path=path, resource=scope.resource.plural, lane=Lane.UNLIMITED, is_stream=True
+    )
+    answer = await transport.exchange(call)
+    if answer.stream is None:
+        raise refusal(doing, answer.code, answer.body, is_write=False)
+    return answer.stream
+
+
+async def _lines(doing: str, content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
+    """Lines of any sensible length; aiohttp's own readline gives up at its buffer size."""
+    begun: list[bytes] = []
+    while chunk := await _next_chunk(doing, content):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            yield b"".join((*begun, end))
+            begun.clear()
+        begun.append(rest)
+        if sum(map(len, begun)) > LINE_LIMIT:
+            raise TransientError(f"{doing}: an event is longer than {LINE_LIMIT} bytes")
+    if any(begun):
+        raise TransientError(f"{doing}: the stream ended in the middle of an event")
+
+
+async def _next_chunk(doing: str, content: aiohttp.StreamReader) -> bytes:
+    try:
+        async with asyncio.timeout(SILENCE_SECONDS):
+            return await content.readany()
+    except TimeoutError as err:
+        raise TransientError(f"{doing}: nothing heard for {SILENCE_SECONDS:g} s") from err
+    except (aiohttp.ClientError, OSError) as err:
+        raise silence(doing, err, may_have_happened=False) from err
+
+
+def _event(doing: str, line: bytes) -> WatchEvent:
+    try:
+        event = _DECODER.decode(line)
+    except Undecodable as err:
+        raise TransientError(f"{doing}: an event is not JSON: {err}") from err
+    body = bytes(event.object)
+    match event.type:
+        case "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK":
+            return WatchEvent(event.type, body)
+        case "ERROR":
+            raise watch_error(doing, body)
+        case _:
+            raise TransientError(f"{doing}: an event of unknown type {event.type!r}")
