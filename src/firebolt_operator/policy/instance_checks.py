@@ -1,0 +1,111 @@
+"""What is wrong with an instance? The same functions answer for admission and for the controller."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
+from firebolt_operator.policy import component_rules
+from firebolt_operator.policy.component_rules import ComponentRules
+from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
+from firebolt_operator.policy.owned_fields import check_owned_fields
+from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
+from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
+from firebolt_operator.refs import Manifest
+
+METADATA: Final = Path("spec").child("metadata")
+GATEWAY: Final = Path("spec").child("gateway")
+GATEWAY_PORTS: Final = {
+    names.PORT_GATEWAY: "the gateway's client listener",
+    names.PORT_ENVOY_ADMIN: "Envoy's admin interface",
+    names.PORT_WAKE_HOLD: "the wake agent's hold endpoint",
+    names.PORT_WAKE_METRICS: "the wake agent's metrics",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedComponent:
+    condition: str  # the condition type that reports it
+    errors: list[FieldError]
+
+
+def check_instance(spec: InstanceSpec) -> list[FieldError]:
+    """What admission refuses, in this order. References to Secrets are left to the controller."""
+    return [
+        *check_metadata_replicas(spec),
+        *check_metadata_template(spec),
+        *check_gateway_template(spec),
+        *check_metrics_port(spec),
+        *check_postgres_reference(spec),
+    ]
+
+
+def rejected_component(instance: FireboltInstance) -> RejectedComponent | None:
+    """What keeps the controller from rendering: the first component that fails, metadata before gateway."""
+    for condition, errors in (
+        (names.CONDITION_METADATA_READY, check_metadata_component(instance)),
+        (names.CONDITION_GATEWAY_READY, check_gateway_component(instance)),
+    ):
+        if errors:
+            return RejectedComponent(condition, errors)
+    return None
+
+
+def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
+    template = instance.spec.metadata.template
+    return [
+        *check_metadata_template(instance.spec),
+        *_secret_errors(instance, template, METADATA.child("template"), component_rules.METADATA),
+    ]
+
+
+def check_gateway_component(instance: FireboltInstance) -> list[FieldError]:
+    template = instance.spec.gateway.template
+    return [
+        *check_gateway_template(instance.spec),
+        *_secret_errors(instance, template, GATEWAY.child("template"), component_rules.GATEWAY),
+        *check_metrics_port(instance.spec),
+    ]
+
+
+def check_metadata_replicas(spec: InstanceSpec) -> list[FieldError]:
+    replicas = spec.metadata.replicas
+    if replicas in (None, 1):
+        return []
+    detail = "metadata replicas must be 1; two metadata services must never write to one database"
+    return [invalid(METADATA.child("replicas"), replicas, detail)]
+
+
+def check_metadata_template(spec: InstanceSpec) -> list[FieldError]:
+    return check_owned_fields(spec.metadata.template, METADATA.child("template"), component_rules.METADATA)
+
+
+def check_gateway_template(spec: InstanceSpec) -> list[FieldError]:
+    return check_owned_fields(spec.gateway.template, GATEWAY.child("template"), component_rules.GATEWAY)
+
+
+def check_metrics_port(spec: InstanceSpec) -> list[FieldError]:
+    """All containers of a pod share its ports, and the metrics port is the only one a user chooses."""
+    port = spec.gateway.metrics_port
+    if port not in GATEWAY_PORTS:
+        return []
+    return [invalid(GATEWAY.child("metricsPort"), port, f"is the port of {GATEWAY_PORTS[port]}; pick a different one")]
+
+
+def check_postgres_reference(spec: InstanceSpec) -> list[FieldError]:
+    postgres = spec.metadata.postgres
+    if postgres is None or postgres.credentials_secret_ref.name:
+        return []
+    path = METADATA.child("postgres", "credentialsSecretRef", "name")
+    return [required(path, "name the Secret with the keys username and password of the PostgreSQL server")]
+
+
+def _secret_errors(
+    instance: FireboltInstance, template: Manifest | None, base: Path, rules: ComponentRules
+) -> list[FieldError]:
+    guarded = partial(is_protected, protected=protected_secret_names(instance))
+    return [
+        *check_volume_secrets(template, base, rules.component, guarded),
+        *check_environment_secrets(template, base, rules.component, guarded),
+    ]

@@ -1,0 +1,59 @@
+"""Does a template reach one of the operator's Secrets, through a volume or through a container's environment?"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
+from firebolt_operator.policy.protected_secrets import IsProtected, container_secrets, volume_secrets
+from firebolt_operator.policy.reading import mapping, mappings, text
+from firebolt_operator.refs import Manifest
+
+CONTAINER_LISTS: Final = ("containers", "initContainers")
+
+
+def check_volume_secrets(
+    template: Manifest | None, base: Path, component: str, is_protected: IsProtected
+) -> list[FieldError]:
+    """One error per volume and Secret, at the volume."""
+    volumes = mappings(mapping(mapping(template).get("spec")).get("volumes"))
+    return [
+        forbidden(base.child("spec", "volumes").at(index), _volume_detail(volume, secret, component))
+        for index, volume in enumerate(volumes)
+        for secret in volume_secrets(volume)
+        if is_protected(secret)
+    ]
+
+
+def check_environment_secrets(
+    template: Manifest | None, base: Path, component: str, is_protected: IsProtected
+) -> list[FieldError]:
+    """One error per container and Secret, at the container; the primary container is not exempt."""
+    return [
+        forbidden(path, _environment_detail(container, secret, component))
+        for path, container in _containers(template, base)
+        for secret in container_secrets(container)
+        if is_protected(secret)
+    ]
+
+
+def _containers(template: Manifest | None, base: Path) -> Iterator[tuple[Path, Manifest]]:
+    pod = mapping(mapping(template).get("spec"))
+    for field in CONTAINER_LISTS:
+        for index, container in enumerate(mappings(pod.get(field))):
+            yield base.child("spec", field).at(index), container
+
+
+def _volume_detail(volume: Manifest, secret: str, component: str) -> str:
+    name = text(volume.get("name"))
+    return (
+        f'volume "{name}" reaches Secret "{secret}", which the {component} operator mounts itself;'
+        " use a Secret of your own"
+    )
+
+
+def _environment_detail(container: Manifest, secret: str, component: str) -> str:
+    name = text(container.get("name"))
+    return (
+        f'container "{name}" reads Secret "{secret}" into its environment, which is for the {component} operator only;'
+        " use a Secret of your own"
+    )
