@@ -9,6 +9,8 @@ import pytest
 
 from firebolt_local import programs
 from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.scrape import ScrapeControl
+from firebolt_local.simulated_pods import SimulatedPods
 
 StartControlPlane = Callable[..., ControlPlane]
 
@@ -16,9 +18,29 @@ StartControlPlane = Callable[..., ControlPlane]
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """Shared by the whole run: do not kill it, take `fresh_control_plane` for that."""
-    plane = start_control_plane(Options(folder=tmp_path_factory.mktemp("control-plane")))
+    plane = start_control_plane(Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True))
     yield plane
     plane.stop()
+
+
+@pytest.fixture(scope="session")
+def simulated_pods(control_plane: ControlPlane) -> SimulatedPods:
+    """Pods of the shared control plane run, as far as the API can tell; see docs/dev/simulated-pods.md."""
+    return SimulatedPods(control_plane, programs.locate(programs.SIMULATED_PODS)).start()
+
+
+@pytest.fixture(scope="session")
+def scraped_pods(simulated_pods: SimulatedPods) -> SimulatedPods:
+    """The same pods: `.scrape` decides what they answer on their metrics port. Take `scrape` to have orders undone."""
+    return simulated_pods
+
+
+@pytest.fixture
+def scrape(simulated_pods: SimulatedPods) -> Iterator[ScrapeControl]:
+    """What pods answer when they are scraped; every test begins with idle pods that answer."""
+    simulated_pods.scrape.reset()
+    yield simulated_pods.scrape
+    simulated_pods.scrape.reset()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from firebolt_local import scrape
 from firebolt_local.pki import KeyPair
 from firebolt_local.ports import LOOPBACK
 from firebolt_operator.refs import Manifest
@@ -26,6 +27,19 @@ AUDIT_POLICY: Manifest = {
     "rules": [{"level": "Metadata"}],
 }
 
+# The way to pods ends at a socket file, where the scrape server answers for simulated ones: the API server would refuse
+# to dial a loopback address, and any other would need a network namespace, thus root.
+PODS_EGRESS: Manifest = {
+    "apiVersion": "apiserver.k8s.io/v1beta1",
+    "kind": "EgressSelectorConfiguration",
+    "egressSelections": [
+        {
+            "name": "cluster",
+            "connection": {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": scrape.SOCKET}}},
+        }
+    ],
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -34,6 +48,7 @@ class Options:
     folder: Path
     controllers: tuple[str, ...] = ("*",)  # as the controller-manager's own flag: "*", "name", "-name"; empty: none
     scheduler: bool = True
+    simulated_pods: bool = False  # send the API server's traffic to pods to the scrape server
     bind_address: str = LOOPBACK
     server_names: tuple[str, ...] = ()  # more names and addresses for the API server's certificate
     benchmark_limits: bool = False  # raise the controllers' own limits, or they are what gets measured
@@ -48,6 +63,7 @@ class Files:
     data: Path
     audit_policy: Path
     audit_log: Path
+    egress: Path
     authority: KeyPair
     server: KeyPair
     kubelet_client: KeyPair
@@ -95,6 +111,7 @@ def apiserver_flags(options: Options, files: Files, port: int) -> list[str]:
         f"--audit-log-path={files.audit_log}",
         # Never rotate: request counts are taken from one file.
         "--audit-log-maxsize=1000000",
+        *([f"--egress-selector-config-file={files.egress}"] if options.simulated_pods else ()),
         *(_APISERVER_BENCHMARK if options.benchmark_limits else ()),
         *options.extra_flags.get(APISERVER, ()),
     ]

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from firebolt_local.kubeconfig import Access, write_kubeconfig
 from firebolt_local.pki import Authority, Subject, service_account_keys
 from firebolt_local.ports import LOOPBACK, free_port
 from firebolt_local.processes import Launch, ProcessRecord
+from firebolt_local.unix_http import unix_request
 
 __all__ = ["ControlPlane", "Options"]
 
@@ -46,7 +46,7 @@ class ControlPlane:
     def start(self) -> "ControlPlane":
         try:
             self._start_with_a_free_port()
-            self._wait_until(self._has_default_service_account, "the controllers to work")
+            self.wait_until(self._has_default_service_account, "the controllers to work")
         except BaseException:
             self.stop()
             raise
@@ -74,7 +74,7 @@ class ControlPlane:
     def start_apiserver(self) -> None:
         """Again on the same data and the same port; returns when it is ready."""
         self._start_program(APISERVER, components.apiserver_flags(self.options, self._files, self.port))
-        self._wait_until(self.http.is_ready, "the API server")
+        self.wait_until(self.http.is_ready, "the API server")
 
     def compact_etcd(self) -> None:
         """Forget all history up to now: a watch from an older version gets 410 Gone."""
@@ -89,7 +89,11 @@ class ControlPlane:
                 command=command,
                 folder=self.folder,
                 # Nothing of the caller's environment: a proxy setting would send the cluster's own traffic elsewhere.
-                environment={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder)},
+                environment={
+                    "PATH": os.environ.get("PATH", os.defpath),
+                    "HOME": str(self.folder),
+                    "PYTHONPATH": str(Path(__file__).parent.parent),
+                },
                 dies_with_parent=self.options.dies_with_parent,
             )
         )
@@ -98,6 +102,14 @@ class ControlPlane:
 
     def log_file(self, name: str) -> Path:
         return self.folder / processes.LOGS / f"{name}.log"
+
+    def wait_until(self, is_there: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not is_there():
+            self._raise_if_one_died()
+            if time.monotonic() > deadline:
+                raise LocalError(f"gave up waiting for {what} after {_START_SECONDS} s; see {self.folder / 'logs'}")
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
     def _use_port(self, port: int) -> None:
         self.port = port
@@ -110,12 +122,15 @@ class ControlPlane:
     def _write_files(self) -> Files:
         policy = self.folder / "audit-policy.json"
         policy.write_text(json.dumps(components.AUDIT_POLICY))
+        egress = self.folder / "egress.json"
+        egress.write_text(json.dumps(components.PODS_EGRESS))
         private, public = service_account_keys(self._authority.folder)
         names = (*_SERVER_NAMES, self.options.bind_address, *self.options.server_names)
         return Files(
             data=self.folder / "etcd",
             audit_policy=policy,
             audit_log=self.audit_log,
+            egress=egress,
             authority=self._authority.pair,
             server=self._authority.issue("apiserver", Subject("kube-apiserver", hosts=tuple(dict.fromkeys(names)))),
             kubelet_client=self._authority.issue("kubelet-client", Subject("kubelet-client", (MASTERS,))),
@@ -138,7 +153,7 @@ class ControlPlane:
 
     def _start_clients_of_port(self) -> None:
         self._start_program(APISERVER, components.apiserver_flags(self.options, self._files, self.port))
-        self._wait_until(self.http.is_ready, "the API server")
+        self.wait_until(self.http.is_ready, "the API server")
         if self.options.controllers:
             kubeconfig = self.kubeconfig_for("system:kube-controller-manager")
             self._start_program(
@@ -155,14 +170,6 @@ class ControlPlane:
 
     def _start_program(self, name: str, flags: Sequence[str]) -> None:
         self.launch(name, [str(self._programs[name]), *flags])
-
-    def _wait_until(self, is_there: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + _START_SECONDS
-        while not is_there():
-            self._raise_if_one_died()
-            if time.monotonic() > deadline:
-                raise LocalError(f"gave up waiting for {what} after {_START_SECONDS} s; see {self.folder / 'logs'}")
-            time.sleep(_LOOK_AGAIN_SECONDS)
 
     def _raise_if_one_died(self) -> None:
         for name, record in self._running.items():
@@ -181,25 +188,8 @@ class ControlPlane:
         return status == http.client.OK
 
     def _etcd(self, path: str, body: Mapping[str, object]) -> "dict[str, dict[str, str]]":
-        with _etcd_connection(self.folder) as connection:
-            client = http.client.HTTPConnection("localhost")
-            client.sock = connection
-            client.request("POST", path, json.dumps(body))
-            response = client.getresponse()
-            answer = response.read()
-        if response.status != http.client.OK:
+        status, answer = unix_request(self.folder / components.ETCD_SOCKET, "POST", path, body)
+        if status != http.client.OK:
             raise LocalError(f"etcd refused {path}: {answer.decode()}")
         parsed: dict[str, dict[str, str]] = json.loads(answer)
         return parsed
-
-
-def _etcd_connection(folder: Path) -> socket.socket:
-    """Through the folder's descriptor, since the path of a socket may have 107 bytes only."""
-    connection = socket.socket(socket.AF_UNIX)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        connection.settimeout(10)
-        connection.connect(f"/proc/self/fd/{descriptor}/{components.ETCD_SOCKET}")
-    finally:
-        os.close(descriptor)
-    return connection

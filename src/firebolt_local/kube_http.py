@@ -55,7 +55,7 @@ class KubeHttp:
         try:
             connection.request(method, path, body=body, headers={"Content-Type": content_type, "Accept": _JSON})
             response = connection.getresponse()
-            return response.status, response.read().decode()
+            return response.status, response.read().decode(errors="replace")
         finally:
             connection.close()
 
