@@ -32,6 +32,12 @@ CONTROLLER_INSTANCE: Final = "fireboltinstance"
 CONTROLLER_ENGINE_CLASS: Final = "fireboltengineclass"
 LEASE_NAME: Final = "c662f7f5.firebolt.io"
 
+COMPONENT_GATEWAY: Final = "gateway"
+
+COMPONENT_POSTGRES: Final = "postgres"
+COMPONENT_METADATA: Final = "metadata"
+COMPONENT_GATEWAY: Final = "gateway"
+
 CONTAINER_ENGINE: Final = "engine"
 CONTAINER_ENGINE_WEB: Final = "engine-web"
 CONTAINER_ENVOY: Final = "envoy"
@@ -65,6 +71,7 @@ PORT_ENGINE_HEALTH: Final = 8122
 PORT_ENGINE_METRICS: Final = 9090
 PORT_WEB_UI: Final = 9100
 PORT_METADATA: Final = 7000
+PORT_POSTGRES: Final = 5432
 PORT_GATEWAY: Final = 8080
 PORT_ENVOY_ADMIN: Final = 9901
 PORT_WAKE_HOLD: Final = 9902
@@ -150,6 +157,8 @@ class InstanceReason(StrEnum):
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
     DISABLED = "Disabled"
+    AUTH_SPEC_INVALID = "AuthSpecInvalid"
+    TLS_SPEC_INVALID = "TLSSpecInvalid"
 
 
 class EventReason(StrEnum):
@@ -160,6 +169,8 @@ class EventReason(StrEnum):
     ENGINE_CLASS_MISSING = "EngineClassMissing"
     DRAIN_TIMEOUT = "DrainTimeout"
     UNKNOWN_TIME_ZONE = "UnknownTimeZone"
+    POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
+    INSTANCE_ID_CHANGED = "InstanceIDChanged"
 
 
 class AutoStopReason(StrEnum):
@@ -193,9 +204,43 @@ def engine_service_name(engine: str) -> str:
     return f"{engine}-service"
 
 
+def postgres_name(instance: str) -> str:
+    return f"{instance}-metadata-pg"
+
+
+def postgres_claim_name(instance: str) -> str:
+    """The claim that the StatefulSet makes for its only pod."""
+    return f"data-{postgres_name(instance)}-0"
+
+
+def metadata_name(instance: str) -> str:
+    return f"{instance}-metadata"
+
+
+def metadata_config_name(instance: str) -> str:
+    return f"{instance}-metadata-config"
+
+
+def gateway_name(instance: str) -> str:
+    return f"{instance}-gateway"
+
+
+def gateway_config_name(instance: str) -> str:
+    return f"{instance}-gateway-config"
+
+
 def metadata_credentials_name(instance: str) -> str:
     return f"{instance}-metadata-postgres-creds"
 
 
 def engine_ca_bundle_name(instance: str) -> str:
     return f"{instance}-engine-ca-bundle"
+
+
+def gateway_name(instance: str) -> str:
+    """Deployment, Service, PodDisruptionBudget, ServiceAccount, Role and RoleBinding share it."""
+    return f"{instance}-gateway"
+
+
+def gateway_config_name(instance: str) -> str:
+    return f"{instance}-gateway-config"
