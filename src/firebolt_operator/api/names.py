@@ -221,14 +221,6 @@ def metadata_config_name(instance: str) -> str:
     return f"{instance}-metadata-config"
 
 
-def gateway_name(instance: str) -> str:
-    return f"{instance}-gateway"
-
-
-def gateway_config_name(instance: str) -> str:
-    return f"{instance}-gateway-config"
-
-
 def metadata_credentials_name(instance: str) -> str:
     return f"{instance}-metadata-postgres-creds"
 
