@@ -32,8 +32,6 @@ CONTROLLER_INSTANCE: Final = "fireboltinstance"
 CONTROLLER_ENGINE_CLASS: Final = "fireboltengineclass"
 LEASE_NAME: Final = "c662f7f5.firebolt.io"
 
-COMPONENT_GATEWAY: Final = "gateway"
-
 COMPONENT_POSTGRES: Final = "postgres"
 COMPONENT_METADATA: Final = "metadata"
 COMPONENT_GATEWAY: Final = "gateway"
