@@ -1,0 +1,170 @@
+"""What admission refuses about an instance, and what the controller refuses to render."""
+
+import pytest
+from tests.unit.policy.builders import (
+    AUTH,
+    a_container,
+    a_secret_volume,
+    a_template,
+    an_instance,
+    an_instance_spec,
+    paths,
+    with_signing_keys,
+)
+
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.instance_checks import (
+    check_instance,
+    check_metrics_port,
+    check_postgres_reference,
+    rejected_component,
+)
+from firebolt_operator.refs import Manifest
+
+POSTGRES: Manifest = {"host": "pg.example.com", "database": "firebolt", "credentialsSecretRef": {"name": "pg"}}
+HOSTNAME = a_template(hostname="x")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        pytest.param({}, id="nothing-said"),
+        pytest.param({"replicas": 1}, id="one-replica"),
+        pytest.param({"postgres": POSTGRES}, id="external-postgres-with-a-secret"),
+    ],
+)
+def test_accepted(metadata: Manifest) -> None:
+    assert check_instance(an_instance_spec(metadata=metadata)) == []
+
+
+@pytest.mark.parametrize("replicas", [0, 2])
+def test_metadata_replicas_other_than_one_are_refused(replicas: int) -> None:
+    text = aggregate(check_instance(an_instance_spec(metadata={"replicas": replicas})))
+    assert text.startswith(f"spec.metadata.replicas: Invalid value: {replicas}: metadata replicas must be 1; ")
+
+
+@pytest.mark.parametrize("reference", [{}, {"name": ""}])
+def test_external_postgres_needs_a_secret(reference: Manifest) -> None:
+    spec = an_instance_spec(metadata={"postgres": {**POSTGRES, "credentialsSecretRef": reference}})
+    text = aggregate(check_instance(spec))
+    assert text.startswith("spec.metadata.postgres.credentialsSecretRef.name: Required value: ")
+    assert check_postgres_reference(spec) == check_instance(spec)
+
+
+@pytest.mark.parametrize(
+    ("port", "taken_by"),
+    [
+        (8080, "the gateway's client listener"),
+        (9901, "Envoy's admin interface"),
+        (9902, "the wake agent's hold endpoint"),
+        (9903, "the wake agent's metrics"),
+    ],
+)
+def test_a_metrics_port_that_the_gateway_pod_uses_is_refused(port: int, taken_by: str) -> None:
+    errors = check_instance(an_instance_spec(gateway={"metricsPort": port}))
+    assert aggregate(errors) == (
+        f"spec.gateway.metricsPort: Invalid value: {port}: is the port of {taken_by}; pick a different one"
+    )
+
+
+@pytest.mark.parametrize("port", [1, 9090, 9904, 65535])
+def test_other_metrics_ports_are_accepted(port: int) -> None:
+    assert check_metrics_port(an_instance_spec(gateway={"metricsPort": port})) == []
+
+
+def test_admission_reports_everything_at_once_in_a_fixed_order() -> None:
+    spec = an_instance_spec(
+        gateway={"template": HOSTNAME, "metricsPort": 8080},
+        metadata={"replicas": 2, "template": HOSTNAME, "postgres": {**POSTGRES, "credentialsSecretRef": {}}},
+    )
+    assert paths(check_instance(spec)) == [
+        "spec.metadata.replicas",
+        "spec.metadata.template.spec.hostname",
+        "spec.gateway.template.spec.hostname",
+        "spec.gateway.metricsPort",
+        "spec.metadata.postgres.credentialsSecretRef.name",
+    ]
+
+
+def test_admission_leaves_secret_references_to_the_controller() -> None:
+    template = a_template(volumes=[a_secret_volume("fine", "inst-auth-signing")])
+    instance = an_instance(gateway={"template": template})
+    assert check_instance(instance.spec) == []
+    rejected = rejected_component(instance)
+    assert rejected is not None
+    assert rejected.condition == "GatewayReady"
+    assert aggregate(rejected.errors) == (
+        'spec.gateway.template.spec.volumes[0]: Forbidden: volume "fine" reaches Secret "inst-auth-signing", which the'
+        " gateway operator mounts itself; use a Secret of your own"
+    )
+
+
+def test_nothing_is_rejected_about_a_plain_instance() -> None:
+    assert rejected_component(an_instance()) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "condition", "path"),
+    [
+        pytest.param(
+            {"metadata": {"template": HOSTNAME}, "gateway": {"template": HOSTNAME}},
+            "MetadataReady",
+            "spec.metadata.template.spec.hostname",
+            id="of-two-bad-templates-metadata-is-reported",
+        ),
+        pytest.param(
+            {"gateway": {"template": a_template(a_container("envoy", lifecycle={}))}},
+            "GatewayReady",
+            "spec.gateway.template.spec.containers[0].lifecycle",
+            id="the-drain-hook-of-envoy-cannot-be-replaced",
+        ),
+        pytest.param(
+            {"metadata": {"template": a_template(a_container("metadata", env=[{"name": "POSTGRES_USERNAME_FILE"}]))}},
+            "MetadataReady",
+            "spec.metadata.template.spec.containers[0].env",
+            id="metadata-env-is-the-operators",
+        ),
+        pytest.param(
+            {"metadata": {"template": a_template(volumes=[a_secret_volume("x", "inst-metadata-postgres-creds")])}},
+            "MetadataReady",
+            "spec.metadata.template.spec.volumes[0]",
+            id="a-metadata-volume-reaches-the-database-credentials",
+        ),
+        pytest.param(
+            {"gateway": {"template": a_template(a_container("side", envFrom=[{"secretRef": {"name": "k1"}}]))}},
+            "GatewayReady",
+            "spec.gateway.template.spec.containers[0]",
+            id="a-gateway-sidecar-reads-a-signing-key",
+        ),
+        pytest.param(
+            {
+                "auth": AUTH,
+                "metadata": {
+                    "template": a_template(
+                        initContainers=[
+                            a_container(
+                                "init",
+                                env=[
+                                    {"name": "A", "valueFrom": {"secretKeyRef": {"name": "admin-password", "key": "x"}}}
+                                ],
+                            )
+                        ]
+                    )
+                },
+            },
+            "MetadataReady",
+            "spec.metadata.template.spec.initContainers[0]",
+            id="a-metadata-init-container-reads-the-admin-password",
+        ),
+        pytest.param(
+            {"gateway": {"metricsPort": 9901}},
+            "GatewayReady",
+            "spec.gateway.metricsPort",
+            id="a-colliding-metrics-port",
+        ),
+    ],
+)
+def test_the_controller_renders_nothing_for(spec: Manifest, condition: str, path: str) -> None:
+    rejected = rejected_component(an_instance(status=with_signing_keys("k1"), **spec))
+    assert rejected is not None
+    assert (rejected.condition, paths(rejected.errors)) == (condition, [path])
