@@ -1,4 +1,4 @@
-"""The vocabulary everyone shares: a manifest, a kind, an object by name. Pure, and imports nothing of ours."""
+"""The vocabulary everyone shares: a manifest, a kind, an object by name, a warning. Pure, and imports nothing of ours."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,3 +33,12 @@ class Ref:
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.resource.kind} {place}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warn:
+    """Something that a person should know about an object."""
+
+    reason: str
+    action: str  # what we were doing
+    note: str

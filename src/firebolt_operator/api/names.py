@@ -130,6 +130,7 @@ class EngineReason(StrEnum):
     ENGINE_READY = "EngineReady"
     EXTERNAL_FINALIZER = "ExternalFinalizer"
     STATEFULSET_WARNING = "StatefulSetWarning"
+    SPEC_INVALID = "SpecInvalid"
 
 
 class EngineClassReason(StrEnum):

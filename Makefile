@@ -1,0 +1,77 @@
+# Every target sets up what it needs by itself; the second run is quick.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := PYTHONPATH=src $(BIN)/python
+LOCAL := $(PY) -m firebolt_local
+
+.PHONY: help setup programs test test-unit test-api check fmt fmt-check lint types imports run demo demo-clean crds lock bench clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(VENV)/.installed  ## virtual environment with everything pinned
+
+$(VENV)/.installed: requirements/dev.txt
+	@echo "==> virtual environment"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
+	@touch $@
+
+programs: setup  ## build the Kubernetes programs that tests run on (once; about ten minutes)
+	@$(LOCAL) build --control-plane --simulated-pods
+
+test: programs  ## all tests on a real API server; needs no root, runs more as root
+	@PYTHONPATH=src $(BIN)/python -m pytest
+
+test-unit: setup  ## only what needs no cluster
+	@PYTHONPATH=src $(BIN)/python -m pytest tests/unit
+
+test-api: programs  ## only what needs the API server
+	@PYTHONPATH=src $(BIN)/python -m pytest tests/api
+
+fmt: setup  ## format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+fmt-check: setup
+	@echo "==> format" && $(BIN)/ruff format --check --quiet .
+
+lint: setup
+	@echo "==> lint" && $(BIN)/ruff check --quiet .
+
+types: setup
+	@echo "==> mypy" && $(BIN)/mypy
+	@echo "==> pyright" && $(BIN)/pyright --pythonpath $(BIN)/python
+
+imports: setup
+	@echo "==> import layers" && PYTHONPATH=src $(BIN)/lint-imports
+
+check: fmt-check lint types imports test  ## exactly what CI runs
+
+run: setup  ## the operator out of cluster, on the current kubeconfig
+	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
+
+demo: programs  ## a control plane with simulated pods, the operator and the examples
+	@$(PY) -m firebolt_local demo
+
+demo-clean: setup  ## remove what the demo left
+	@$(LOCAL) down --name demo
+
+crds: setup  ## write config/crd and the reference pages from the models
+	@$(PY) scripts/write_crds.py
+
+lock: setup  ## pin dependencies again from pyproject.toml
+	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv
+	@cd requirements && for set in "run.txt" "dev.txt --group ../pyproject.toml:dev"; do \
+	  ../$(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	  --no-emit-index-url --no-annotate --no-header ../pyproject.toml -o $$set; done
+
+bench: programs  ## benchmarks; each prints a table
+	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done
+
+clean:  ## remove what make made here (not the cache of built programs)
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,54 @@
+"""Carries a plan out: objects in the order of the plan, then deletes. The status comes last, and elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.subset import is_subset
+from firebolt_operator.engine.plan import Delete, Plan
+from firebolt_operator.engine.views import Child
+from firebolt_operator.kube.ports import Writer
+from firebolt_operator.refs import Manifest, Ref
+
+COMPARED = ("metadata", "spec", "data")
+RESOURCES = {resource.kind: resource for resource in (STATEFULSETS, SERVICES, CONFIG_MAPS)}
+Seen = Callable[[Ref], Child | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    writer: Writer
+    seen: Seen  # what the caches hold under a name
+
+    async def carry_out(self, plan: Plan) -> None:
+        """The first failure ends it: what follows in a plan may rest on what came before."""
+        for manifest in plan.ensures:
+            await self._ensure(manifest)
+        for delete in plan.deletes:
+            await delete_child(self.writer, delete)
+
+    async def _ensure(self, manifest: Manifest) -> None:
+        if not self._is_there(manifest):
+            await self.writer.apply(manifest)
+
+    def _is_there(self, manifest: Manifest) -> bool:
+        live = self.seen(ref_of(manifest))
+        wanted = {key: manifest[key] for key in COMPARED if key in manifest}
+        return live is not None and not live.metadata.is_deleting and is_subset(wanted, msgspec.to_builtins(live))
+
+
+def ref_of(manifest: Manifest) -> Ref:
+    metadata = manifest["metadata"]
+    return Ref(RESOURCES[manifest["kind"]], metadata["namespace"], metadata["name"])
+
+
+async def delete_child(writer: Writer, delete: Delete) -> None:
+    metadata = delete.child.metadata
+    if metadata.is_deleting:
+        return
+    # Pods go first: orphans that are still Ready would be counted, and would still be asked whether they are drained.
+    propagation = "Foreground" if delete.resource == STATEFULSETS else None
+    ref = Ref(delete.resource, metadata.namespace, metadata.name)
+    await writer.delete(ref, uid=metadata.uid, propagation=propagation)

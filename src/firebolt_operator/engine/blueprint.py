@@ -1,0 +1,45 @@
+"""How the objects of one engine look, for decisions that must not care how they are rendered."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from firebolt_operator.engine.config_map import engine_config_map
+from firebolt_operator.engine.drift import find_drift
+from firebolt_operator.engine.inputs import EngineInputs
+from firebolt_operator.engine.services import engine_service, headless_service
+from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.views import Child
+from firebolt_operator.refs import Manifest
+
+
+class Blueprint(Protocol):
+    def config_map(self, generation: int, /) -> Manifest: ...
+    def headless_service(self, generation: int, /) -> Manifest: ...
+    def statefulset(self, generation: int, /) -> Manifest: ...
+    def service(self, generation: int, /) -> Manifest: ...
+    def drift(self, statefulset: Child, /) -> str | None:
+        """How a live StatefulSet differs from what is wanted; None when it does not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineBlueprint:
+    """The real thing: renders from the engine's spec, its class and its instance."""
+
+    inputs: EngineInputs
+
+    def config_map(self, generation: int) -> Manifest:
+        return engine_config_map(self.inputs, generation)
+
+    def headless_service(self, generation: int) -> Manifest:
+        return headless_service(self.inputs, generation)
+
+    def statefulset(self, generation: int) -> Manifest:
+        return engine_statefulset(self.inputs, generation)
+
+    def service(self, generation: int) -> Manifest:
+        return engine_service(self.inputs, generation)
+
+    def drift(self, statefulset: Child) -> str | None:
+        metadata = {"labels": statefulset.metadata.labels, "annotations": statefulset.metadata.annotations}
+        return find_drift({"metadata": metadata, "spec": statefulset.spec}, self.inputs)

@@ -1,0 +1,71 @@
+"""What is true of an engine, in the words of its conditions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import Condition, ConditionStatus, find_condition, with_condition
+from firebolt_operator.api.engine import EngineStatus
+from firebolt_operator.api.names import EnginePhase, EngineReason
+from firebolt_operator.engine.facts import EngineFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A condition before it is dated."""
+
+    status: ConditionStatus
+    reason: str
+    message: str
+
+
+def with_verdict(
+    status: EngineStatus, kind: str, verdict: Verdict, *, spec_generation: int, now: datetime
+) -> EngineStatus:
+    condition = Condition(
+        type=kind,
+        status=verdict.status,
+        reason=verdict.reason,
+        message=verdict.message,
+        last_transition_time=now,
+        observed_generation=spec_generation,
+    )
+    return msgspec.structs.replace(status, conditions=with_condition(status.conditions, condition))
+
+
+def instance_ready() -> Verdict:
+    return Verdict(status="True", reason=EngineReason.INSTANCE_READY, message="Referenced FireboltInstance is ready")
+
+
+def instance_not_ready(message: str) -> Verdict:
+    return Verdict(status="False", reason=EngineReason.INSTANCE_NOT_READY, message=message)
+
+
+def ready_verdict(status: EngineStatus, facts: EngineFacts, replicas: int, waiting_for: str = "") -> Verdict:
+    """`Ready`, first match wins: nothing downstream works without the instance; a stop is meant, not a failure."""
+    instance = find_condition(status.conditions, names.CONDITION_INSTANCE_READY)
+    if facts.drain is not None and facts.drain.problem:
+        return _no(EngineReason.DRAIN_CHECK_FAILING, facts.drain.problem)
+    if instance is None or not instance.is_true:
+        return _no(EngineReason.INSTANCE_NOT_READY, "Referenced FireboltInstance is not ready")
+    if status.phase == EnginePhase.STOPPED:
+        return _no(EngineReason.STOPPED, "Engine is stopped (spec.replicas is 0)")
+    pods = facts.current.pods
+    if status.phase != EnginePhase.STABLE:
+        words = waiting_for or (pods.trouble if status.phase == EnginePhase.CREATING else "")
+        return _no(EngineReason.ROLLING, _with_detail(f"Engine is in {status.phase} phase", words))
+    if not (pods.total == replicas and pods.ready == replicas):
+        text = f"generation {status.active_generation} has {pods.ready} of {pods.total} pod(s) ready"
+        return _no(EngineReason.PODS_NOT_READY, _with_detail(text, pods.trouble))
+    text = f"Engine is serving traffic on generation {status.active_generation}"
+    return Verdict(status="True", reason=EngineReason.ENGINE_READY, message=text)
+
+
+def _with_detail(text: str, detail: str) -> str:
+    return f"{text}; {detail}" if detail else text
+
+
+def _no(reason: str, message: str) -> Verdict:
+    return Verdict(status="False", reason=reason, message=message)

@@ -1,0 +1,279 @@
+"""The pass proper: gates, facts, decision, writes, one status, and the sweep on every way out."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.names import EnginePhase, EngineReason, EventReason, Rollout, ScrapeMode
+from firebolt_operator.api.resources import (
+    CORE_EVENTS,
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+)
+from firebolt_operator.engine import gates
+from firebolt_operator.engine.blueprint import EngineBlueprint
+from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
+from firebolt_operator.engine.draining import DrainRules, needs_probe
+from firebolt_operator.engine.effective import (
+    effective_drain_check_enabled,
+    effective_drain_interval,
+    effective_drain_timeout,
+    effective_rollout,
+)
+from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.gates import Blocked, Missing
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
+from firebolt_operator.engine.phases import Situation, decide_phase
+from firebolt_operator.engine.plan import Plan
+from firebolt_operator.engine.scrape import metrics_source, probe_drain
+from firebolt_operator.engine.statefulset_warnings import is_worth_asking, refined_verdict
+from firebolt_operator.engine.surroundings import Surroundings
+from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.policy.engine_checks import dropped_volumes
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.refs import Ref, Warn
+from firebolt_operator.runtime.controller import Outcome
+
+GATE_WAIT = timedelta(seconds=10)
+BACKLOG_WAIT = timedelta(seconds=2)
+NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
+NO_SPEC = EngineSpec(instance_ref="", replicas=0)
+TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
+
+
+class EnginePass:
+    """Lives for one pass; `engine` moves on with every write of it."""
+
+    def __init__(self, around: Surroundings, engine: FireboltEngine) -> None:
+        self._around = around
+        self._engine = engine
+        self._spec = engine.spec or NO_SPEC
+        self._now: datetime = around.clock.now().replace(microsecond=0)
+        self._facts: EngineFacts | None = None
+
+    async def run(self) -> Outcome:
+        if self._engine.status.phase == EnginePhase.UNSET:
+            return await self._initialise()
+        errors = list[OperatorError]()
+        outcome = Outcome("failed")
+        try:
+            outcome = await self._work()
+        except FencedError:
+            raise
+        except OperatorError as err:
+            errors.append(err)
+        # Last, and whatever happened before: an engine that never comes to rest is exactly the one that leaks. Not
+        # after a RuntimeError: a status that contradicts itself condemns nothing.
+        swept = await self._around.sweeper.sweep(self._engine)
+        self._record(is_success=not errors and not swept.errors)
+        _raise_all([*errors, *swept.errors])
+        return _soon(outcome) if swept.has_backlog else outcome
+
+    async def _initialise(self) -> Outcome:
+        status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)
+        text = "Engine status has not yet been populated"
+        verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
+        await self._write(self._with(status, names.CONDITION_READY, verdict))
+        self._record(is_success=True)
+        return Outcome("status initialised", again=True)
+
+    async def _work(self) -> Outcome:
+        inherited = await self._class()
+        if isinstance(inherited, Blocked):
+            return await self._blocked(inherited)
+        facts = await self._around.observer.facts(self._engine)
+        self._facts = facts
+        instance = self._instance()
+        if isinstance(instance, Blocked):
+            return await self._blocked(instance)
+        refused = gates.template_gate(self._spec, inherited, instance, self._around.settings.bounds)
+        if refused is not None:
+            return await self._blocked(refused, instance_is_ready=True)
+        await self._warn_dropped_volumes(inherited, instance)
+        try:
+            rules = self._drain_rules(inherited)
+        except SpecRejectedError as err:
+            verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
+            return await self._blocked(Blocked(verdict), instance_is_ready=True)
+        return await self._carry_out(await self._decide(inherited, instance, rules))
+
+    async def _decide(self, inherited: ClassInfo | None, instance: InstanceInfo, rules: DrainRules) -> Plan:
+        facts = await self._with_drain_probe(rules)
+        metadata = self._engine.metadata
+        inputs = EngineInputs(
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            spec=self._spec,
+            engine_class=inherited,
+            instance=instance,
+            images=self._around.settings.images,
+        )
+        situation = Situation(
+            spec=self._spec,
+            spec_generation=metadata.generation,
+            status=self._status_so_far(),
+            facts=facts,
+            blueprint=EngineBlueprint(inputs),
+            drain=rules,
+            now=self._now,
+        )
+        return decide_phase(situation)
+
+    async def _carry_out(self, plan: Plan) -> Outcome:
+        status = await self._told(plan)
+        await self._around.actor.carry_out(plan)
+        if status.phase in TERMINAL and status.current_generation != status.active_generation:
+            raise RuntimeError(f"{status.phase} with two generations: {status}")
+        await self._write(status)
+        for warning in plan.warnings:
+            await self._warn(warning)
+        after = plan.look_again.after
+        return Outcome(plan.reason, look_again_after=after, again=after is None)
+
+    async def _told(self, plan: Plan) -> EngineStatus:
+        """The plan's status with what people and autoscalers read out of it."""
+        facts, status = self._observed, plan.status
+        active = facts.current if status.active_generation == status.current_generation else facts.active
+        has_active = status.active_generation >= 0
+        counted = msgspec.structs.replace(
+            status,
+            replicas=active.pods.total if has_active else 0,
+            ready_replicas=active.pods.ready if has_active else 0,
+            selector=_selector(self._engine.metadata.name, status.active_generation) if has_active else "",
+        )
+        verdict = ready_verdict(counted, facts, self._spec.replicas, plan.waiting_for)
+        return self._with(counted, names.CONDITION_READY, await self._refined(verdict))
+
+    async def _refined(self, verdict: Verdict) -> Verdict:
+        statefulset = self._observed.current.statefulset
+        if statefulset is None or statefulset.metadata.creation_timestamp is None:
+            return verdict
+        age = self._now - statefulset.metadata.creation_timestamp
+        if not is_worth_asking(verdict, self._observed, self._spec.replicas, age):
+            return verdict
+        fields = f"involvedObject.uid={statefulset.metadata.uid},type=Warning"
+        scope = Scope(resource=CORE_EVENTS, namespace=statefulset.metadata.namespace, fields=fields)
+        try:
+            events = await self._around.reader.list(scope)
+        except OperatorError:
+            # A diagnosis is welcome and never worth a failed pass.
+            self._around.log.warning("events not read", extra={"statefulset": statefulset.metadata.name}, exc_info=True)
+            return verdict
+        return refined_verdict(verdict, statefulset.metadata.name, events)
+
+    async def _class(self) -> ClassInfo | Blocked | None:
+        name = self._spec.engine_class_ref
+        if not name:
+            return None
+        ref = Ref(FIREBOLT_ENGINE_CLASSES, self._engine.metadata.namespace, name)
+        found = gates.class_gate(ref, self._around.caches.engine_classes.get((ref.namespace, ref.name)))
+        if isinstance(found, Missing):
+            await self._warn(Warn(reason=EventReason.ENGINE_CLASS_MISSING, action="Reconcile", note=found.message))
+            raise TransientError(found.message)
+        self._around.events.settle(self._engine.metadata.uid, EventReason.ENGINE_CLASS_MISSING)
+        return found
+
+    def _instance(self) -> InstanceInfo | Blocked:
+        if self._engine.status.phase not in gates.GATED_PHASES:
+            return NO_INSTANCE
+        ref = Ref(FIREBOLT_INSTANCES, self._engine.metadata.namespace, self._spec.instance_ref)
+        return gates.instance_gate(ref, self._around.caches.instances.get((ref.namespace, ref.name)))
+
+    def _status_so_far(self) -> EngineStatus:
+        if self._engine.status.phase not in gates.GATED_PHASES:
+            return self._engine.status
+        return self._with(self._engine.status, names.CONDITION_INSTANCE_READY, instance_ready())
+
+    async def _blocked(self, blocked: Blocked, *, instance_is_ready: bool = False) -> Outcome:
+        status = self._status_so_far() if instance_is_ready else self._engine.status
+        if blocked.instance is not None:
+            status = self._with(status, names.CONDITION_INSTANCE_READY, blocked.instance)
+        await self._write(self._with(status, names.CONDITION_READY, blocked.ready))
+        why = (blocked.instance or blocked.ready).message
+        return Outcome(f"blocked: {why}", look_again_after=GATE_WAIT)
+
+    def _drain_rules(self, inherited: ClassInfo | None) -> DrainRules:
+        spec = self._spec
+        recreates = effective_rollout(spec, inherited) is Rollout.RECREATE
+        return DrainRules(
+            is_skipped=recreates or not effective_drain_check_enabled(spec, inherited),
+            interval=effective_drain_interval(spec, inherited),
+            timeout=effective_drain_timeout(spec, inherited),
+            settle=self._around.settings.drain_settle,
+        )
+
+    async def _with_drain_probe(self, rules: DrainRules) -> EngineFacts:
+        facts, status = self._observed, self._engine.status
+        draining = status.draining_generation
+        if status.phase != EnginePhase.DRAINING or draining is None:
+            return facts
+        if not needs_probe(status, facts, rules, self._now):
+            return facts
+        source = metrics_source(self._scrape_mode(), self._around.reader)
+        verdict = await probe_drain(source, facts.draining.running_pods, draining)
+        if verdict.problem:
+            self._around.log.warning("drain probe failed", extra={"problem": verdict.problem})
+            self._around.recorder.drain_check_failed(self._engine)
+        self._facts = replace(facts, drain=verdict)
+        return self._facts
+
+    def _scrape_mode(self) -> ScrapeMode:
+        key = (self._engine.metadata.namespace, self._spec.instance_ref)
+        instance = self._around.caches.instances.get(key)
+        return ScrapeMode(instance.spec.metric_scrape_mode) if instance else ScrapeMode.APISERVER_PROXY
+
+    async def _warn_dropped_volumes(self, inherited: ClassInfo | None, instance: InstanceInfo) -> None:
+        dropped = dropped_volumes(self._spec, gates.class_template(inherited), instance.protected_secrets)
+        if not dropped:
+            return
+        note = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
+        reason = EventReason.SECRET_ALIAS_VOLUME_DROPPED
+        await self._warn(Warn(reason=reason, action="Reconcile", note=note + aggregate(dropped)))
+
+    async def _warn(self, warning: Warn) -> None:
+        metadata = self._engine.metadata
+        ref = Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name)
+        await self._around.events.warn(ref, metadata.uid, warning, now=self._around.clock.now())
+
+    @property
+    def _observed(self) -> EngineFacts:
+        if self._facts is None:
+            raise RuntimeError("facts are read before they are used")
+        return self._facts
+
+    def _with(self, status: EngineStatus, kind: str, verdict: Verdict) -> EngineStatus:
+        return with_verdict(status, kind, verdict, spec_generation=self._engine.metadata.generation, now=self._now)
+
+    async def _write(self, status: EngineStatus) -> None:
+        self._engine = await self._around.write_status(self._engine, status)
+
+    def _record(self, *, is_success: bool) -> None:
+        self._around.recorder.record(self._engine, self._facts)
+        if is_success:
+            self._around.recorder.reconciled(self._engine, self._around.clock.now())
+
+
+def _selector(engine: str, generation: int) -> str:
+    return f"{names.LABEL_ENGINE}={engine},{names.LABEL_GENERATION}={generation}"
+
+
+def _soon(outcome: Outcome) -> Outcome:
+    """A backlog is worked on soon, but never later than what was asked for anyway."""
+    if outcome.again:
+        return outcome
+    after = outcome.look_again_after
+    return replace(outcome, look_again_after=BACKLOG_WAIT if after is None else min(after, BACKLOG_WAIT))
+
+
+def _raise_all(errors: list[OperatorError]) -> None:
+    if not errors:
+        return
+    if len(errors) == 1:
+        raise errors[0]
+    raise TransientError("; ".join(str(error) for error in errors)) from errors[0]

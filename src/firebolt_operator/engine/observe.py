@@ -1,0 +1,87 @@
+"""What is there of one engine? Reads caches; asks the server only where a cache cannot be trusted to know."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineStatus, FireboltEngine
+from firebolt_operator.engine.caches import BY_ENGINE, EngineCaches, term
+from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, count_pods, running_pods
+from firebolt_operator.engine.views import Child, PodView, generation_number
+from firebolt_operator.errors import OperatorError
+from firebolt_operator.kube.ports import Reader
+from firebolt_operator.refs import Ref
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.live import fetch_live
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    caches: EngineCaches
+    reader: Reader
+
+    async def engine(self, namespace: str, name: str) -> FireboltEngine | None:
+        return await self._known(self.caches.engines, namespace, name)
+
+    async def facts(self, engine: FireboltEngine) -> EngineFacts:
+        status = engine.status
+        pods = self.caches.pods.by_index(BY_ENGINE, term(engine.metadata.namespace, engine.metadata.name))
+        current = await self._generation(engine, status.current_generation, pods)
+        active = current
+        if status.active_generation not in {-1, status.current_generation}:
+            active = await self._generation(engine, status.active_generation, pods)
+        service = await self._surely(
+            self.caches.services, engine.metadata.namespace, names.engine_service_name(engine.metadata.name)
+        )
+        return EngineFacts(
+            current=current,
+            active=active if status.active_generation >= 0 else ABSENT,
+            draining=await self._draining(engine, status, pods),
+            service=service,
+            service_generation=_selected_generation(service),
+        )
+
+    async def _draining(self, engine: FireboltEngine, status: EngineStatus, pods: list[PodView]) -> GenerationFacts:
+        draining = status.draining_generation
+        if draining is None or draining < 0 or draining == status.current_generation:
+            return ABSENT
+        return await self._generation(engine, draining, pods)
+
+    async def _generation(self, engine: FireboltEngine, generation: int, pods: list[PodView]) -> GenerationFacts:
+        namespace, name = engine.metadata.namespace, engine.metadata.name
+        # A StatefulSet that seems to be missing starts a generation or is made: that must not rest on a filtered cache.
+        statefulset = await self._surely(self.caches.statefulsets, namespace, names.statefulset_name(name, generation))
+        uid = statefulset.metadata.uid if statefulset else ""
+        mine = [pod for pod in pods if pod.generation == generation] if uid else []
+        return GenerationFacts(
+            statefulset=statefulset,
+            config_map=await self._known(self.caches.config_maps, namespace, names.config_map_name(name, generation)),
+            headless_service=await self._known(
+                self.caches.services, namespace, names.headless_service_name(name, generation)
+            ),
+            pods=count_pods(mine, uid),
+            running_pods=running_pods(mine, uid),
+        )
+
+    async def _known(self, cache: Cache[T], namespace: str, name: str) -> T | None:
+        if cache.is_suspect((namespace, name)):
+            return await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
+        return cache.get((namespace, name))
+
+    async def _surely(self, cache: Cache[Child], namespace: str, name: str) -> Child | None:
+        known = await self._known(cache, namespace, name)
+        return (
+            known if known is not None else await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
+        )
+
+
+def _selected_generation(service: Child | None) -> int:
+    selected = (service.spec.get("selector") or {}).get(names.LABEL_GENERATION) if service else None
+    if service is None or selected is None:
+        return -1
+    generation = generation_number(str(selected))
+    if generation is None:
+        raise OperatorError(f"Service {service.metadata.name} selects generation {selected!r}, which is no number")
+    return generation

@@ -1,0 +1,213 @@
+"""The phase machine: what an engine does next, decided from its spec, its status and what was seen. Pure.
+
+Every transition is persisted before its effect, and every effect can be repeated: a process may die between any two
+writes and the next one continues from what it finds.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineSpec, EngineStatus
+from firebolt_operator.api.names import EnginePhase
+from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.serialise import format_time
+from firebolt_operator.engine.blueprint import Blueprint
+from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain
+from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
+from firebolt_operator.engine.plan import AT_ONCE, Delete, LookAgain, Plan
+from firebolt_operator.refs import Manifest, Warn
+
+REST = LookAgain(timedelta(seconds=30))
+PODS_WAIT = LookAgain(timedelta(seconds=5))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """Everything a decision depends on."""
+
+    spec: EngineSpec
+    spec_generation: int  # metadata.generation
+    status: EngineStatus
+    facts: EngineFacts
+    blueprint: Blueprint
+    drain: DrainRules
+    now: datetime
+
+
+def decide_phase(situation: Situation) -> Plan:
+    match situation.status.phase:
+        case EnginePhase.CREATING:
+            return _decide_creating(situation)
+        case EnginePhase.SWITCHING:
+            return _decide_switching(situation)
+        case EnginePhase.DRAINING:
+            return _decide_draining(situation)
+        case EnginePhase.CLEANING:
+            return _decide_cleaning(situation)
+        case EnginePhase.STABLE | EnginePhase.STOPPED | EnginePhase.UNSET:
+            return _decide_terminal(situation)
+        case unknown:
+            return _finish(situation, f"phase {unknown!r} is not one of ours", AT_ONCE)
+
+
+def terminal_phase(spec: EngineSpec) -> EnginePhase:
+    return EnginePhase.STOPPED if spec.replicas == 0 else EnginePhase.STABLE
+
+
+def _decide_terminal(situation: Situation) -> Plan:
+    status, current = situation.status, situation.facts.current
+    if status.active_generation < 0:
+        raise RuntimeError(f"phase {status.phase!r} without an active generation: {status}")
+    why = _why_new_generation(situation, current)
+    if why is not None:
+        # The number is persisted before any object of that generation exists, so no crash can leave objects behind
+        # that the status has not heard of.
+        return _start_generation(situation, why, deletes=())
+    return Plan(
+        reason="at rest",
+        status=_settled(situation),
+        look_again=REST,
+        ensures=_missing_children(situation),
+    )
+
+
+def _why_new_generation(situation: Situation, current: GenerationFacts) -> str | None:
+    if current.statefulset is None or current.statefulset.metadata.is_deleting:
+        return "the StatefulSet is gone"
+    return situation.blueprint.drift(current.statefulset)
+
+
+def _missing_children(situation: Situation) -> tuple[Manifest, ...]:
+    """Restored in place: pods read both only when they start, and both follow from name and generation alone."""
+    facts, blueprint, active = situation.facts, situation.blueprint, situation.status.active_generation
+    missing = [
+        *([] if facts.current.config_map else [blueprint.config_map(active)]),
+        *([] if facts.current.headless_service else [blueprint.headless_service(active)]),
+        *([] if facts.service_generation == active else [blueprint.service(active)]),
+    ]
+    return tuple(missing)
+
+
+def _settled(situation: Situation) -> EngineStatus:
+    statefulset = situation.facts.current.statefulset
+    annotations = {} if statefulset is None else statefulset.metadata.annotations
+    return msgspec.structs.replace(
+        situation.status,
+        phase=terminal_phase(situation.spec),
+        observed_generation=situation.spec_generation,
+        observed_auth_hash=annotations.get(names.ANNOTATION_AUTH_HASH, ""),
+        observed_engine_tls_hash=annotations.get(names.ANNOTATION_ENGINE_TLS_HASH, ""),
+        observed_engine_serving_cert_fp="",
+        observed_engine_serving_cert_gen=0,
+    )
+
+
+def _decide_creating(situation: Situation) -> Plan:
+    current = situation.facts.current
+    if current.statefulset is not None:
+        drift = situation.blueprint.drift(current.statefulset)
+        if drift is not None:
+            # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
+            # the old count would never become ready. Never patched: running pods do not read their nodes again.
+            return _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(current))
+        if current.statefulset.metadata.is_deleting:
+            return _keep(situation, "the StatefulSet is going away and will be made again", PODS_WAIT)
+    ensures = _generation_ensures(situation)
+    if not _is_ready(situation, current):
+        progress = f"{current.pods.ready} of {situation.spec.replicas} ready"
+        return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
+    status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
+    return Plan(reason="all pods are ready", status=status, look_again=AT_ONCE, ensures=ensures)
+
+
+def _is_ready(situation: Situation, current: GenerationFacts) -> bool:
+    wanted = situation.spec.replicas
+    return current.statefulset is not None and current.pods.total == wanted and current.pods.ready == wanted
+
+
+def _generation_ensures(situation: Situation) -> tuple[Manifest, ...]:
+    generation, blueprint = situation.status.current_generation, situation.blueprint
+    wanted = [blueprint.config_map(generation), blueprint.headless_service(generation)]
+    if situation.facts.current.statefulset is None:
+        # One that is there matches, or it would have been abandoned: it is never patched.
+        wanted.append(blueprint.statefulset(generation))
+    if situation.facts.service is None:
+        # An existing one is left alone: it routes queries to the generation that serves now.
+        wanted.append(blueprint.service(generation))
+    return tuple(wanted)
+
+
+def _decide_switching(situation: Situation) -> Plan:
+    status = situation.status
+    if situation.facts.service_generation != status.current_generation:
+        service = situation.blueprint.service(status.current_generation)
+        return _keep(situation, "pointing queries at the new generation", AT_ONCE, (service,))
+    # The selector that the server holds is believed, not what this process remembers to have written.
+    old = status.active_generation
+    switched = msgspec.structs.replace(status, active_generation=status.current_generation)
+    if old < 0 or old == status.current_generation:
+        done = msgspec.structs.replace(switched, phase=terminal_phase(situation.spec), switched_at=situation.now)
+        return Plan(reason="first generation serves", status=done, look_again=AT_ONCE)
+    phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
+    rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old, switched_at=situation.now)
+    return Plan(reason="new generation serves", status=rolled, look_again=AT_ONCE)
+
+
+def _decide_draining(situation: Situation) -> Plan:
+    status, now = situation.status, situation.now
+    if status.draining_generation is None:
+        return _finish(situation, "nothing drains", AT_ONCE)
+    if status.switched_at is None or status.switched_at > now:
+        # Lost or from a clock that ran ahead: waiting starts over, so that it is never too short.
+        status = msgspec.structs.replace(status, switched_at=now)
+    cleaning = msgspec.structs.replace(status, phase=EnginePhase.CLEANING)
+    match decide_drain(status, situation.facts, situation.drain, now):
+        case Drained(reason):
+            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE)
+        case TimedOut(after):
+            note = f"generation {status.draining_generation} still ran queries after drainTimeout {after}; deleting it"
+            warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
+            return Plan(reason=note, status=cleaning, look_again=AT_ONCE, warnings=(warning,))
+        case KeepWaiting(look_again_after, until):
+            words = f"old generation stays until {format_time(until)}" if until else "waiting for running queries"
+            return Plan(
+                reason=words, status=status, look_again=LookAgain(look_again_after), waiting_for=words if until else ""
+            )
+
+
+def _decide_cleaning(situation: Situation) -> Plan:
+    if situation.status.draining_generation is None:
+        return _finish(situation, "nothing to clean", AT_ONCE)
+    deletes = _generation_deletes(situation.facts.draining)
+    status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec), draining_generation=None)
+    return Plan(reason="deleting the old generation", status=status, look_again=AT_ONCE, deletes=deletes)
+
+
+def _generation_deletes(generation: GenerationFacts) -> tuple[Delete, ...]:
+    seen = (
+        (STATEFULSETS, generation.statefulset),
+        (SERVICES, generation.headless_service),
+        (CONFIG_MAPS, generation.config_map),
+    )
+    return tuple(Delete(resource, child) for resource, child in seen if child is not None)
+
+
+def _start_generation(situation: Situation, why: str, *, deletes: tuple[Delete, ...]) -> Plan:
+    status = msgspec.structs.replace(
+        situation.status,
+        phase=EnginePhase.CREATING,
+        current_generation=situation.status.current_generation + 1,
+    )
+    return Plan(reason=f"new generation: {why}", status=status, look_again=AT_ONCE, deletes=deletes)
+
+
+def _finish(situation: Situation, reason: str, look_again: LookAgain) -> Plan:
+    status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec))
+    return Plan(reason=reason, status=status, look_again=look_again)
+
+
+def _keep(situation: Situation, reason: str, look_again: LookAgain, ensures: tuple[Manifest, ...] = ()) -> Plan:
+    return Plan(reason=reason, status=situation.status, look_again=look_again, ensures=ensures)

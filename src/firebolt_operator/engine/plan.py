@@ -1,0 +1,37 @@
+"""What a pass decided to do: writes in an order that survives a crash after any of them, then one status."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from firebolt_operator.api.engine import EngineStatus
+from firebolt_operator.engine.views import Child
+from firebolt_operator.refs import Manifest, Resource, Warn
+
+
+@dataclass(frozen=True, slots=True)
+class LookAgain:
+    """When the next pass runs if nothing happens: at once (None), or after a while."""
+
+    after: timedelta | None = None
+
+
+AT_ONCE = LookAgain()
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """An object that was seen; it is deleted only while it is still that very object."""
+
+    resource: Resource
+    child: Child
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    reason: str  # for people: what this pass does, and why
+    status: EngineStatus
+    look_again: LookAgain
+    ensures: tuple[Manifest, ...] = ()
+    deletes: tuple[Delete, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    waiting_for: str = ""  # for people, in the Rolling message

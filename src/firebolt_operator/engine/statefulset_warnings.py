@@ -1,0 +1,47 @@
+"""What the StatefulSet controller says about pods it cannot create, in the engine's own Ready condition.
+
+Kubernetes puts the reason (a missing ServiceAccount, a quota, an admission check) on the StatefulSet as an event, where
+nobody who looks at the engine would find it.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+
+from firebolt_operator.api.conditions import REASON_PATTERN
+from firebolt_operator.api.names import EngineReason
+from firebolt_operator.engine.conditions import Verdict
+from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.refs import Manifest
+
+REFINABLE = frozenset({EngineReason.ROLLING, EngineReason.PODS_NOT_READY})
+PATIENCE = timedelta(seconds=2)
+"""A StatefulSet younger than this is not stuck but busy; asking for its events would only cost requests."""
+
+
+def is_worth_asking(verdict: Verdict, facts: EngineFacts, replicas: int, statefulset_age: timedelta) -> bool:
+    stuck = verdict.status == "False" and verdict.reason in REFINABLE
+    return stuck and facts.current.pods.total < replicas and statefulset_age >= PATIENCE
+
+
+def refined_verdict(verdict: Verdict, statefulset: str, events: Sequence[Manifest]) -> Verdict:
+    """The verdict in the words of the newest warning; unchanged when there is none."""
+    telling = [event for event in events if event.get("type") == "Warning" and str(event.get("message", "")).strip()]
+    if not telling:
+        return verdict
+    newest = max(telling, key=_seen_at)
+    reason = str(newest.get("reason", ""))
+    if not re.match(REASON_PATTERN, reason):
+        reason = EngineReason.STATEFULSET_WARNING
+    message = f"StatefulSet {statefulset}: {str(newest['message']).strip()} (x{_count(newest)})"
+    return Verdict(status="False", reason=reason, message=message)
+
+
+def _seen_at(event: Manifest) -> str:
+    return str(
+        event.get("lastTimestamp") or event.get("eventTime") or event.get("metadata", {}).get("creationTimestamp") or ""
+    )
+
+
+def _count(event: Manifest) -> int:
+    return int(event.get("count") or event.get("series", {}).get("count") or 1)

@@ -1,0 +1,156 @@
+"""What the caches keep of an engine's children: only the fields that a decision reads."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
+
+
+class Child(msgspec.Struct, frozen=True, kw_only=True):
+    """A StatefulSet, Service or ConfigMap, without its status and its bookkeeping."""
+
+    metadata: ObjectMeta
+    spec: dict[str, Any] = {}
+    data: dict[str, str] = {}
+
+    @property
+    def engine(self) -> str:
+        return self.metadata.labels.get(LABEL_ENGINE, "")
+
+    @property
+    def generation(self) -> int | None:
+        """The generation in its label; None where there is none, or no number."""
+        return generation_number(self.metadata.labels.get(LABEL_GENERATION, ""))
+
+    def is_owned_by(self, uid: str) -> bool:
+        owner = self.metadata.controller
+        return owner is not None and owner.uid == uid
+
+
+def generation_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One engine pod; flat and small, because there are many of them."""
+
+    namespace: str
+    name: str
+    engine: str
+    generation: int | None
+    owner_uid: str  # of its controller; empty without one
+    is_running: bool
+    is_ready: bool
+    is_deleting: bool
+    ip: str
+    trouble: str  # the pod's own words on why it is not ready; empty when it has none
+
+
+class _Waiting(msgspec.Struct, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class _Terminated(msgspec.Struct, frozen=True, rename="camel"):
+    reason: str = ""
+    message: str = ""
+    exit_code: int = 0
+
+
+class _ContainerState(msgspec.Struct, frozen=True):
+    waiting: _Waiting | None = None
+    terminated: _Terminated | None = None
+
+
+class _ContainerStatus(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    state: _ContainerState = _ContainerState()
+    last_state: _ContainerState = _ContainerState()
+
+
+class _PodCondition(msgspec.Struct, frozen=True):
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class _PodStatus(msgspec.Struct, frozen=True, rename="camel"):
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    conditions: list[_PodCondition] = []
+    init_container_statuses: list[_ContainerStatus] = []
+    container_statuses: list[_ContainerStatus] = []
+
+
+class _PodMeta(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    namespace: str
+    labels: dict[str, str] = {}
+    owner_references: list[dict[str, Any]] = []
+    deletion_timestamp: datetime | None = None
+
+
+class _Pod(msgspec.Struct, frozen=True):
+    metadata: _PodMeta
+    status: _PodStatus = _PodStatus()
+
+
+_pods = msgspec.json.Decoder(_Pod)
+_children = msgspec.json.Decoder(Child)
+
+
+def decode_child(body: bytes) -> Child:
+    return _children.decode(body)
+
+
+def decode_pod(body: bytes) -> PodView:
+    pod = _pods.decode(body)
+    owner = next((each for each in pod.metadata.owner_references if each.get("controller")), {})
+    is_running = pod.status.phase == "Running"
+    is_ready = is_running and any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return PodView(
+        namespace=pod.metadata.namespace,
+        name=pod.metadata.name,
+        engine=pod.metadata.labels.get(LABEL_ENGINE, ""),
+        generation=generation_number(pod.metadata.labels.get(LABEL_GENERATION, "")),
+        owner_uid=str(owner.get("uid", "")),
+        is_running=is_running,
+        is_ready=is_ready,
+        is_deleting=pod.metadata.deletion_timestamp is not None,
+        ip=pod.status.pod_ip,
+        trouble="" if is_ready else _trouble(pod.status),
+    )
+
+
+def _trouble(status: _PodStatus) -> str:
+    """The most telling sentence the pod has: a stuck container, then scheduling, then the pod as a whole."""
+    for container in (*status.init_container_statuses, *status.container_statuses):
+        words = _container_trouble(container)
+        if words:
+            return words
+    for condition in status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return _sentence(condition.reason, condition.message)
+    return _sentence(status.reason, status.message)
+
+
+def _container_trouble(container: _ContainerStatus) -> str:
+    waiting, last = container.state.waiting, container.last_state.terminated or container.state.terminated
+    ending = f"; last exit {_sentence(last.reason, f'code {last.exit_code}')}" if last and last.exit_code else ""
+    if waiting and waiting.reason not in {"", "ContainerCreating", "PodInitializing"}:
+        return f"container {container.name}: {_sentence(waiting.reason, waiting.message)}{ending}"
+    if ending and not container.ready:
+        return f"container {container.name}: restarted {container.restart_count} time(s){ending}"
+    return ""
+
+
+def _sentence(reason: str, message: str) -> str:
+    return ": ".join(word for word in (reason, " ".join(message.split())) if word)

@@ -1,0 +1,89 @@
+"""One class, one pass: counts its engines, judges its template, guards its deletion. Owns no objects."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
+from firebolt_operator.api.serialise import encode_status, parse_engine
+from firebolt_operator.engineclass.decide import decide_status, is_news, ref_of
+from firebolt_operator.kube.ports import Reader, Scope, Writer
+from firebolt_operator.policy.class_checks import count_bound_engines
+from firebolt_operator.refs import Ref
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.controller import Outcome
+from firebolt_operator.runtime.live import fetch_live
+from firebolt_operator.runtime.objects import Key
+
+REST = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineClassReconciler:
+    classes: Cache[FireboltEngineClass]
+    engines: Cache[FireboltEngine]
+    reader: Reader
+    writer: Writer
+    clock: Clock
+
+    async def reconcile(self, key: Key) -> Outcome:
+        engine_class = await self._class(key)
+        if engine_class is None:
+            return Outcome("gone")
+        has_finalizer = names.FINALIZER_ENGINE_CLASS in engine_class.metadata.finalizers
+        if engine_class.metadata.is_deleting:
+            return await self._guard_deletion(engine_class) if has_finalizer else Outcome("waiting for others")
+        if not has_finalizer:
+            await self._patch_finalizers(
+                engine_class, [*engine_class.metadata.finalizers, names.FINALIZER_ENGINE_CLASS]
+            )
+            return Outcome("finalizer added", again=True)
+        bound = count_bound_engines(ref_of(engine_class), self._cached_engines(engine_class))
+        await self._write(engine_class, decide_status(engine_class, bound, now=self.clock.now()))
+        return Outcome("judged", look_again_after=REST)
+
+    async def _class(self, key: Key) -> FireboltEngineClass | None:
+        if self.classes.is_suspect(key):
+            return await fetch_live(self.classes, self.reader, Ref(FIREBOLT_ENGINE_CLASSES, *key))
+        return self.classes.get(key)
+
+    def _cached_engines(self, engine_class: FireboltEngineClass) -> list[FireboltEngine]:
+        metadata = engine_class.metadata
+        return self.engines.by_index("class", f"{metadata.namespace}/{metadata.name}")
+
+    async def _guard_deletion(self, engine_class: FireboltEngineClass) -> Outcome:
+        """Counted live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
+        scope = Scope(resource=FIREBOLT_ENGINES, namespace=engine_class.metadata.namespace)
+        engines = [parse_engine(item) async for page in self.reader.pages(scope) for item in page.items]
+        bound = count_bound_engines(ref_of(engine_class), engines)
+        if bound:
+            await self._write(engine_class, decide_status(engine_class, bound, now=self.clock.now()))
+            return Outcome(f"deletion waits for {bound} engine(s)", look_again_after=REST)
+        rest = [each for each in engine_class.metadata.finalizers if each != names.FINALIZER_ENGINE_CLASS]
+        await self._patch_finalizers(engine_class, rest)
+        return Outcome("released")
+
+    async def _patch_finalizers(self, engine_class: FireboltEngineClass, finalizers: list[str]) -> None:
+        metadata = engine_class.metadata
+        patch = {"metadata": {"finalizers": finalizers, "resourceVersion": metadata.resource_version}}
+        await self.writer.merge_patch(ref_of(engine_class), patch)
+
+    async def _write(self, engine_class: FireboltEngineClass, status: EngineClassStatus) -> None:
+        if not is_news(engine_class.status, status):
+            return
+        metadata = engine_class.metadata
+        await self.writer.update_status(
+            {
+                "apiVersion": FIREBOLT_ENGINE_CLASSES.api_version,
+                "kind": FIREBOLT_ENGINE_CLASSES.kind,
+                "metadata": {
+                    "name": metadata.name,
+                    "namespace": metadata.namespace,
+                    "resourceVersion": metadata.resource_version,
+                },
+                "status": encode_status(status),
+            }
+        )

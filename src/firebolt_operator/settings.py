@@ -1,0 +1,218 @@
+"""The manager's flags and environment, parsed once into a frozen value. Nothing else reads either."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from firebolt_operator.api.durations import parse_duration
+from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.flags import BOOLEANS, Flag, Kind, UsageError, parse_flags
+
+RELEASE_TAG = "release-5.0.1-0.20260713060957.513515666721"
+ENCODERS = ("json", "console")
+STACK_TRACE_LEVELS = ("info", "error", "panic")
+TIME_ENCODINGS = ("", "epoch", "millis", "nanos", "iso8601", "rfc3339", "rfc3339nano")
+
+FLAGS: tuple[Flag, ...] = (
+    Flag(name="version", kind=Kind.BOOLEAN, default="false", help="print the version and exit"),
+    Flag(name="kubeconfig", help="path to a kubeconfig; only for running outside a cluster"),
+    Flag(name="namespaces", help="comma-separated namespaces to watch; empty means all"),
+    Flag(name="watch-label-selector", help="label selector that narrows the three Firebolt kinds"),
+    Flag(name="metrics-bind-address", default="0", help="where metrics are served; 0 turns them off"),
+    Flag(name="metrics-secure", kind=Kind.BOOLEAN, default="true", help="serve metrics by HTTPS to authorised callers"),
+    Flag(name="metrics-cert-path", help="folder of the metrics certificate"),
+    Flag(name="metrics-cert-name", default="tls.crt", help="file name of the metrics certificate"),
+    Flag(name="metrics-cert-key", default="tls.key", help="file name of the metrics key"),
+    Flag(name="health-probe-bind-address", default=":8081", help="where health is served; 0 turns it off"),
+    Flag(name="leader-elect", kind=Kind.BOOLEAN, default="false", help="let one of several replicas lead"),
+    Flag(name="leader-elect-namespace", help="namespace of the lease; needed outside a cluster only"),
+    Flag(name="enable-http2", kind=Kind.BOOLEAN, default="false", help="allow HTTP/2 on TLS listeners"),
+    Flag(name="engine-max-cpu", help="largest CPU request or limit of an engine container"),
+    Flag(name="engine-max-memory", help="largest memory request or limit of an engine container"),
+    Flag(name="engine-max-ephemeral-storage", help="largest ephemeral-storage request or limit of an engine container"),
+    Flag(name="drain-settle", default="35s", help="shortest time a switched-off generation keeps running; 0 for none"),
+    Flag(name="concurrent-passes", kind=Kind.NUMBER, default="16", help="objects of one kind worked on at a time"),
+    Flag(
+        name="engine-image",
+        default=f"ghcr.io/firebolt-db/engine:{RELEASE_TAG}",
+        environment="FIREBOLT_ENGINE_IMAGE",
+        help="image of engines whose template names none",
+    ),
+    Flag(
+        name="metadata-image",
+        default=f"ghcr.io/firebolt-db/metadata:{RELEASE_TAG}",
+        environment="FIREBOLT_METADATA_IMAGE",
+        help="image of metadata services whose template names none",
+    ),
+    Flag(
+        name="gateway-image",
+        default="envoyproxy/envoy:v1.37.2",
+        environment="FIREBOLT_GATEWAY_IMAGE",
+        help="image of gateways whose template names none",
+    ),
+    Flag(
+        name="postgres-image",
+        default="postgres:16-alpine",
+        environment="FIREBOLT_POSTGRES_IMAGE",
+        help="image of the internal PostgreSQL",
+    ),
+    Flag(
+        name="ui-image",
+        default="ghcr.io/firebolt-db/firebolt-core-ui:latest",
+        environment="FIREBOLT_UI_IMAGE",
+        help="image of the web UI sidecar",
+    ),
+    Flag(
+        name="wake-agent-image",
+        environment="FIREBOLT_WAKE_AGENT_IMAGE",
+        help="image of the gateway's wake agent; empty leaves waking on a query out",
+    ),
+    Flag(name="wake-agent-image-pull-policy", help="pull policy of the wake agent"),
+    Flag(name="zap-devel", kind=Kind.BOOLEAN, default="false", help="logs for development: console, debug"),
+    Flag(name="zap-encoder", help="json or console (default json, console in development)"),
+    Flag(name="zap-log-level", help="debug, info, error, panic or a number above 0 (default info)"),
+    Flag(name="zap-stacktrace-level", help="info, error or panic (default error)"),
+    Flag(name="zap-time-encoding", help="accepted and without effect: times are always RFC 3339"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    development: bool
+    encoder: str  # json or console
+    verbosity: int  # 0 info, 1 debug, more for detail, -2 error, -4 panic
+    stack_trace_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings:
+    bind_address: str  # "0" means off
+    secure: bool
+    cert_path: str
+    cert_name: str
+    cert_key: str
+    http2: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Images:
+    engine: str
+    metadata: str
+    gateway: str
+    postgres: str
+    ui: str
+    wake_agent: str
+    wake_agent_pull_policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    show_version: bool
+    kubeconfig: str
+    namespaces: tuple[str, ...]  # empty means all
+    watch_label_selector: str
+    metrics: MetricsSettings
+    health_probe_bind_address: str
+    leader_elect: bool
+    leader_elect_namespace: str
+    engine_max_cpu: str
+    engine_max_memory: str
+    engine_max_ephemeral_storage: str
+    drain_settle: timedelta
+    concurrent_passes: int
+    images: Images
+    logs: LogSettings
+
+
+def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
+    values = parse_flags(words, FLAGS, environment)
+    return Settings(
+        show_version=BOOLEANS[values["version"]],
+        kubeconfig=values["kubeconfig"],
+        namespaces=_namespaces(values["namespaces"]),
+        watch_label_selector=values["watch-label-selector"],
+        metrics=_metrics(values),
+        health_probe_bind_address=values["health-probe-bind-address"],
+        leader_elect=BOOLEANS[values["leader-elect"]],
+        leader_elect_namespace=values["leader-elect-namespace"],
+        engine_max_cpu=values["engine-max-cpu"],
+        engine_max_memory=values["engine-max-memory"],
+        engine_max_ephemeral_storage=values["engine-max-ephemeral-storage"],
+        drain_settle=_drain_settle(values["drain-settle"]),
+        concurrent_passes=_at_least_one("concurrent-passes", values["concurrent-passes"]),
+        images=_images(values),
+        logs=_logs(values),
+    )
+
+
+def _namespaces(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _metrics(values: Mapping[str, str]) -> MetricsSettings:
+    return MetricsSettings(
+        bind_address=values["metrics-bind-address"] or ":8080",
+        secure=BOOLEANS[values["metrics-secure"]],
+        cert_path=values["metrics-cert-path"],
+        cert_name=values["metrics-cert-name"],
+        cert_key=values["metrics-cert-key"],
+        http2=BOOLEANS[values["enable-http2"]],
+    )
+
+
+def _images(values: Mapping[str, str]) -> Images:
+    return Images(
+        engine=values["engine-image"],
+        metadata=values["metadata-image"],
+        gateway=values["gateway-image"],
+        postgres=values["postgres-image"],
+        ui=values["ui-image"],
+        wake_agent=values["wake-agent-image"],
+        wake_agent_pull_policy=values["wake-agent-image-pull-policy"],
+    )
+
+
+def _drain_settle(text: str) -> timedelta:
+    try:
+        settle = parse_duration(text)
+    except ValueError as err:
+        raise ConfigurationError(f'--drain-settle "{text}": {err}') from err
+    if settle < timedelta(0):
+        raise ConfigurationError(f'--drain-settle "{text}": must not be negative; 0 turns the wait off')
+    return settle
+
+
+def _at_least_one(name: str, text: str) -> int:
+    if int(text) < 1:
+        raise UsageError(f'invalid value "{text}" for flag -{name}: must be at least 1')
+    return int(text)
+
+
+def _logs(values: Mapping[str, str]) -> LogSettings:
+    development = BOOLEANS[values["zap-devel"]]
+    encoder = (values["zap-encoder"] or ("console" if development else "json")).lower()
+    _one_of("zap-encoder", encoder, ENCODERS)
+    stack_trace_level = values["zap-stacktrace-level"] or ("warn" if development else "error")
+    if values["zap-stacktrace-level"]:
+        _one_of("zap-stacktrace-level", stack_trace_level, STACK_TRACE_LEVELS)
+    _one_of("zap-time-encoding", values["zap-time-encoding"], TIME_ENCODINGS)
+    level = values["zap-log-level"] or ("debug" if development else "info")
+    return LogSettings(
+        development=development, encoder=encoder, verbosity=_verbosity(level), stack_trace_level=stack_trace_level
+    )
+
+
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise UsageError(
+            f'invalid value "{value}" for flag -{name}: one of {", ".join(word for word in allowed if word)}'
+        )
+
+
+def _verbosity(level: str) -> int:
+    named = {"debug": 1, "info": 0, "error": -2, "panic": -4}
+    if level in named:
+        return named[level]
+    if level.isdigit() and int(level) > 0:
+        return int(level)
+    raise UsageError(f'invalid value "{level}" for flag -zap-log-level: debug, info, error, panic or a number above 0')
