@@ -1,0 +1,76 @@
+"""What does the engine container look like?"""
+
+from importlib import resources
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.engine.inputs import EngineInputs
+from firebolt_operator.engine.pull_policy import engine_pull_policy
+from firebolt_operator.engine.template import ENGINE_USER, EffectiveTemplate
+from firebolt_operator.engine.volumes import engine_mounts
+from firebolt_operator.refs import Manifest
+
+START_SCRIPT: Final = (
+    resources.files("firebolt_operator.engine").joinpath("start_engine.sh").read_text(encoding="utf-8").strip()
+)
+
+
+def engine_container(inputs: EngineInputs, template: EffectiveTemplate) -> Manifest:
+    user = template.engine
+    image = user.get("image") or inputs.images.engine
+    return {
+        "securityContext": hardened_security_context(),
+        **user,
+        "name": names.CONTAINER_ENGINE,
+        "image": image,
+        "imagePullPolicy": user.get("imagePullPolicy") or engine_pull_policy(image),
+        "command": ["/bin/bash", "-c"],
+        "args": [START_SCRIPT],
+        "ports": [
+            {"name": "http-query", "containerPort": names.PORT_QUERY, "protocol": "TCP"},
+            {"name": "health", "containerPort": names.PORT_ENGINE_HEALTH, "protocol": "TCP"},
+            {"name": "metrics", "containerPort": names.PORT_ENGINE_METRICS, "protocol": "TCP"},
+        ],
+        "env": [*_operator_env(), *user.get("env", [])],
+        "volumeMounts": engine_mounts(inputs, user.get("volumeMounts", [])),
+        "readinessProbe": {
+            "httpGet": {"path": "/health/ready", "port": names.PORT_ENGINE_HEALTH},
+            "initialDelaySeconds": 1,
+            "periodSeconds": 3,
+            "timeoutSeconds": 3,
+            "failureThreshold": 6,
+        },
+        "livenessProbe": {
+            "httpGet": {"path": "/health/live", "port": names.PORT_ENGINE_HEALTH},
+            "initialDelaySeconds": 2,
+            "periodSeconds": 5,
+            "timeoutSeconds": 3,
+            "failureThreshold": 6,
+        },
+        "startupProbe": {
+            "httpGet": {"path": "/health/live", "port": names.PORT_ENGINE_HEALTH},
+            "periodSeconds": 5,
+            "timeoutSeconds": 3,
+            "failureThreshold": 30,
+        },
+    }
+
+
+def hardened_security_context() -> Manifest:
+    """Taken whole or not at all: a user's own context gets none of it, or it could not be loosened."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        "runAsUser": ENGINE_USER,
+        "runAsGroup": ENGINE_USER,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def _operator_env() -> list[Manifest]:
+    pod_index = "metadata.labels['apps.kubernetes.io/pod-index']"
+    return [
+        {"name": names.ENV_POD_INDEX, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": pod_index}}},
+        {"name": names.ENV_EC2_METADATA, "value": "true"},
+    ]

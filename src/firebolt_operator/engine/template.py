@@ -1,0 +1,87 @@
+"""What do the class's and the engine's templates ask for together? Operator defaults come under, owned fields over it.
+
+Every field that is not the operator's own passes through to the pod, known to us or not.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from firebolt_operator.api.names import CONTAINER_ENGINE
+from firebolt_operator.engine.inputs import EngineInputs
+from firebolt_operator.engine.template_merge import merge_fields
+from firebolt_operator.policy.component_rules import ENGINE
+from firebolt_operator.policy.reading import mapping, mappings
+from firebolt_operator.refs import Manifest
+
+OWNED_POD_FIELDS: Final = frozenset(field.name for field in ENGINE.pod_fields)
+OWNED_CONTAINER_FIELDS: Final = frozenset(field.name for field in ENGINE.primary_fields) | {"name"}
+ENGINE_USER: Final = 3473  # its group and the pod's fsGroup as well
+COMPOSED_POD_FIELDS: Final = frozenset({"containers", "initContainers", "volumes", "securityContext"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectiveTemplate:
+    """Fresh objects throughout: whoever renders may take them apart."""
+
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    pod: Manifest  # the pod's fields, without the ones below
+    security_context: Manifest
+    engine: Manifest  # what users ask of the engine container
+    sidecars: list[Manifest]
+    init_containers: list[Manifest]
+    volumes: list[Manifest]
+
+
+def effective_template(inputs: EngineInputs) -> EffectiveTemplate:
+    under = _layer(inputs.engine_class.spec.template if inputs.engine_class else None)
+    over = _layer(inputs.spec.template)
+    pod = merge_fields(under.pod, over.pod)
+    return EffectiveTemplate(
+        labels=under.labels | over.labels,
+        annotations=under.annotations | over.annotations,
+        pod=_without(pod, OWNED_POD_FIELDS | COMPOSED_POD_FIELDS),
+        security_context=_pod_security_context(mapping(pod.get("securityContext"))),
+        engine=merge_fields(under.engine, over.engine),
+        sidecars=under.sidecars + over.sidecars,
+        init_containers=mappings(pod.get("initContainers")),
+        volumes=mappings(pod.get("volumes")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    pod: Manifest
+    engine: Manifest
+    sidecars: list[Manifest]
+
+
+def _layer(template: Manifest | None) -> _Layer:
+    document = mapping(msgspec.to_builtins(template))
+    metadata, pod = mapping(document.get("metadata")), mapping(document.get("spec"))
+    containers = mappings(pod.get("containers"))
+    engine = next((each for each in containers if each.get("name") == CONTAINER_ENGINE), {})
+    return _Layer(
+        labels=_without_null(mapping(metadata.get("labels"))),
+        annotations=_without_null(mapping(metadata.get("annotations"))),
+        pod=pod,
+        engine=_without(engine, OWNED_CONTAINER_FIELDS),
+        sidecars=[each for each in containers if each.get("name") != CONTAINER_ENGINE],
+    )
+
+
+def _pod_security_context(chosen: Manifest) -> Manifest:
+    return {"fsGroup": ENGINE_USER, "fsGroupChangePolicy": "OnRootMismatch"} | _without_null(chosen)
+
+
+def _without(fields: Mapping[str, Any], names: Iterable[str]) -> Manifest:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+def _without_null(fields: Mapping[str, Any]) -> Manifest:
+    return {name: value for name, value in fields.items() if value is not None}
