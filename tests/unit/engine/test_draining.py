@@ -1,0 +1,98 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, needs_probe
+from firebolt_operator.engine.facts import DrainVerdict, EngineFacts
+from tests.support.engines import NOON, SECOND, a_generation, a_status, drain_rules, some_facts
+
+IDLE = DrainVerdict(is_drained=True)
+BUSY = DrainVerdict(is_drained=False)
+
+
+def draining(drain: DrainVerdict | None = IDLE, **fields: Any) -> EngineFacts:
+    return some_facts(**{"current": a_generation(1), "draining": a_generation(0), "drain": drain, **fields})
+
+
+def decide(facts: EngineFacts, rules: DrainRules, *, since_switch: timedelta) -> Drained | TimedOut | KeepWaiting:
+    status = a_status(
+        phase="draining",
+        current_generation=1,
+        active_generation=1,
+        draining_generation=0,
+        switched_at=NOON - since_switch,
+    )
+    return decide_drain(status, facts, rules, NOON)
+
+
+@pytest.mark.parametrize(
+    ("since_switch", "expected"),
+    [
+        pytest.param(
+            0 * SECOND, KeepWaiting(35 * SECOND, NOON + 35 * SECOND), id="just-switched-waits-the-whole-settle"
+        ),
+        pytest.param(34 * SECOND, KeepWaiting(SECOND, NOON + SECOND), id="never-a-second-early"),
+        pytest.param(35 * SECOND, Drained("no query is running"), id="settled-and-idle-is-drained"),
+    ],
+)
+def test_settle(since_switch: timedelta, expected: Drained | KeepWaiting) -> None:
+    assert decide(draining(), drain_rules(), since_switch=since_switch) == expected
+
+
+def test_given_no_settle_when_idle_then_drained_at_once() -> None:
+    assert decide(draining(), drain_rules(settle=0 * SECOND), since_switch=0 * SECOND) == Drained("no query is running")
+
+
+def test_given_a_parked_engine_then_settle_is_three_seconds() -> None:
+    parked = a_generation(1, replicas=0)
+    facts = draining(current=parked)
+    assert decide(facts, drain_rules(), since_switch=2 * SECOND) == KeepWaiting(SECOND, NOON + SECOND)
+    assert decide(facts, drain_rules(), since_switch=3 * SECOND) == Drained("no query is running")
+
+
+def test_given_no_pods_to_forget_then_nothing_settles() -> None:
+    facts = draining(draining=a_generation(0, replicas=0))
+    assert decide(facts, drain_rules(), since_switch=0 * SECOND) == Drained("no query is running")
+
+
+def test_given_a_busy_generation_then_it_is_looked_at_every_interval() -> None:
+    assert decide(draining(BUSY), drain_rules(interval=7 * SECOND), since_switch=99 * SECOND) == KeepWaiting(
+        7 * SECOND, None
+    )
+
+
+def test_given_a_failed_probe_then_it_counts_as_busy() -> None:
+    failed = DrainVerdict(is_drained=False, problem="no answer")
+    assert decide(draining(failed), drain_rules(), since_switch=99 * SECOND) == KeepWaiting(5 * SECOND, None)
+
+
+def test_given_a_timeout_then_it_ends_a_busy_drain_and_the_settle() -> None:
+    rules = drain_rules(timeout=20 * SECOND)
+    assert decide(draining(BUSY), rules, since_switch=20 * SECOND) == TimedOut(20 * SECOND)
+    assert decide(draining(), rules, since_switch=15 * SECOND) == KeepWaiting(5 * SECOND, NOON + 20 * SECOND)
+
+
+def test_given_a_skipped_check_then_drained_at_once() -> None:
+    assert decide(draining(BUSY), drain_rules(is_skipped=True), since_switch=0 * SECOND) == Drained(
+        "the drain check is off"
+    )
+
+
+def test_given_the_statefulset_is_gone_then_drained() -> None:
+    facts = draining(None, draining=a_generation(0, statefulset=None))
+    assert decide(facts, drain_rules(), since_switch=0 * SECOND) == Drained("the old generation is gone")
+
+
+@pytest.mark.parametrize(
+    ("rules", "since_switch", "expected"),
+    [
+        pytest.param(drain_rules(), 10 * SECOND, False, id="settling-pods-are-not-asked"),
+        pytest.param(drain_rules(), 35 * SECOND, True, id="settled-pods-are-asked"),
+        pytest.param(drain_rules(is_skipped=True), 35 * SECOND, False, id="nobody-asks-when-the-check-is-off"),
+        pytest.param(drain_rules(timeout=30 * SECOND), 35 * SECOND, False, id="nobody-asks-after-the-timeout"),
+    ],
+)
+def test_probe(rules: DrainRules, since_switch: timedelta, expected: bool) -> None:
+    status = a_status(phase="draining", draining_generation=0, switched_at=NOON - since_switch)
+    assert needs_probe(status, draining(None), rules, NOON) is expected

@@ -1,0 +1,216 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from firebolt_operator.engine.facts import ABSENT, DrainVerdict
+from firebolt_operator.engine.phases import PODS_WAIT, REST, Situation, decide_phase
+from firebolt_operator.engine.plan import AT_ONCE, LookAgain, Plan
+from tests.support.engines import (
+    NOON,
+    SECOND,
+    NamedBlueprint,
+    a_child,
+    a_generation,
+    a_spec,
+    a_status,
+    drain_rules,
+    some_facts,
+)
+
+
+def decide(**fields: Any) -> Plan:
+    defaults: dict[str, Any] = {
+        "spec": a_spec(),
+        "spec_generation": 3,
+        "status": a_status(),
+        "facts": some_facts(),
+        "blueprint": NamedBlueprint(),
+        "drain": drain_rules(),
+        "now": NOON,
+    }
+    return decide_phase(Situation(**(defaults | fields)))
+
+
+def ensured(plan: Plan) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in plan.ensures]
+
+
+def deleted(plan: Plan) -> list[str]:
+    return [delete.child.metadata.name for delete in plan.deletes]
+
+
+CREATING = a_status(phase="creating", current_generation=1, active_generation=0)
+SWITCHING = a_status(phase="switching", current_generation=1, active_generation=0)
+DRAINING = a_status(
+    phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=NOON - 60 * SECOND
+)
+CLEANING = a_status(phase="cleaning", current_generation=1, active_generation=1, draining_generation=0)
+
+
+class TestAtRest:
+    def test_given_nothing_changed_then_nothing_is_written(self) -> None:
+        plan = decide(status=a_status(observed_generation=3))
+        assert (plan.ensures, plan.deletes, plan.status, plan.look_again) == (
+            (),
+            (),
+            a_status(observed_generation=3),
+            REST,
+        )
+
+    def test_given_zero_replicas_then_stopped(self) -> None:
+        plan = decide(spec=a_spec(replicas=0), facts=some_facts(current=a_generation(0, replicas=0)))
+        assert plan.status.phase == "stopped"
+
+    def test_given_drift_then_only_the_intent_is_written(self) -> None:
+        plan = decide(blueprint=NamedBlueprint("image differs"))
+        assert (plan.status.phase, plan.status.current_generation, plan.status.active_generation) == ("creating", 1, 0)
+        assert (plan.ensures, plan.deletes, plan.look_again) == ((), (), AT_ONCE)
+
+    def test_given_the_statefulset_is_gone_then_a_new_generation_starts(self) -> None:
+        plan = decide(facts=some_facts(current=a_generation(0, statefulset=None)))
+        assert (plan.status.phase, plan.status.current_generation) == ("creating", 1)
+
+    def test_given_the_statefulset_is_being_deleted_then_a_new_generation_starts(self) -> None:
+        going = a_child("eng-g0", 0, deleting=True)
+        assert decide(facts=some_facts(current=a_generation(0, statefulset=going))).status.phase == "creating"
+
+    def test_given_config_map_or_headless_service_are_gone_then_they_are_restored_in_place(self) -> None:
+        plan = decide(facts=some_facts(current=a_generation(0, config_map=None, headless_service=None)))
+        assert ensured(plan) == ["eng-g0-config", "eng-g0-hl"]
+        assert (plan.status.phase, plan.status.current_generation) == ("stable", 0)
+
+    @pytest.mark.parametrize("selected", [-1, 99])
+    def test_given_a_wrong_selector_then_it_is_repaired(self, selected: int) -> None:
+        plan = decide(facts=some_facts(service_generation=selected))
+        assert (ensured(plan), plan.ensures[0]["generation"], plan.status.phase) == (["eng-service"], 0, "stable")
+
+    def test_given_no_active_generation_then_the_pass_aborts(self) -> None:
+        with pytest.raises(RuntimeError, match="without an active generation"):
+            decide(status=a_status(active_generation=-1))
+
+    def test_given_an_unknown_phase_then_it_ends_in_a_terminal_one(self) -> None:
+        assert decide(status=a_status(phase="odd")).status.phase == "stable"
+
+
+class TestCreating:
+    def test_given_nothing_exists_then_all_is_made_in_order(self) -> None:
+        status = a_status(phase="creating", active_generation=-1)
+        plan = decide(status=status, facts=some_facts(current=ABSENT, service_generation=-1))
+        assert ensured(plan) == ["eng-g0-config", "eng-g0-hl", "eng-g0", "eng-service"]
+        assert (plan.status, plan.look_again) == (status, PODS_WAIT)
+
+    def test_given_a_service_that_routes_then_it_is_left_alone(self) -> None:
+        plan = decide(status=CREATING, facts=some_facts(current=ABSENT))
+        assert ensured(plan) == ["eng-g1-config", "eng-g1-hl", "eng-g1"]
+
+    @pytest.mark.parametrize(("total", "ready"), [(2, 1), (1, 1), (3, 3), (0, 0)])
+    def test_given_not_exactly_all_pods_ready_then_it_waits(self, total: int, ready: int) -> None:
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, total=total, ready=ready)))
+        assert (plan.status.phase, plan.look_again) == ("creating", PODS_WAIT)
+
+    def test_given_all_pods_ready_then_it_switches_and_never_patches_the_statefulset(self) -> None:
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1)))
+        assert (plan.status.phase, plan.look_again, ensured(plan)) == (
+            "switching",
+            AT_ONCE,
+            ["eng-g1-config", "eng-g1-hl"],
+        )
+
+    def test_given_zero_replicas_then_it_is_ready_without_pods(self) -> None:
+        facts = some_facts(current=a_generation(1, replicas=0))
+        assert decide(spec=a_spec(replicas=0), status=CREATING, facts=facts).status.phase == "switching"
+
+    def test_given_drift_then_the_attempt_is_abandoned_before_readiness_counts(self) -> None:
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1)), blueprint=NamedBlueprint("x"))
+        assert deleted(plan) == ["eng-g1", "eng-g1-hl", "eng-g1-config"]
+        assert (plan.status.phase, plan.status.current_generation, plan.ensures) == ("creating", 2, ())
+
+    def test_given_the_statefulset_is_being_deleted_then_it_waits_until_it_is_gone(self) -> None:
+        going = a_child("eng-g1", 1, deleting=True)
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=going)))
+        assert (plan.ensures, plan.status.phase) == ((), "creating")
+
+
+class TestSwitching:
+    def test_given_the_old_selector_then_it_is_flipped_and_nothing_else(self) -> None:
+        plan = decide(status=SWITCHING, facts=some_facts(current=a_generation(1)))
+        assert (ensured(plan), plan.ensures[0]["generation"]) == (["eng-service"], 1)
+        assert (plan.status, plan.look_again) == (SWITCHING, AT_ONCE)
+
+    def test_given_the_new_selector_then_the_old_generation_drains(self) -> None:
+        plan = decide(status=SWITCHING, facts=some_facts(current=a_generation(1), service_generation=1))
+        assert plan.status == a_status(
+            phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=NOON
+        )
+
+    def test_given_no_drain_check_then_draining_is_skipped(self) -> None:
+        facts = some_facts(current=a_generation(1), service_generation=1)
+        plan = decide(status=SWITCHING, facts=facts, drain=drain_rules(is_skipped=True))
+        assert (plan.status.phase, plan.status.draining_generation) == ("cleaning", 0)
+
+    @pytest.mark.parametrize(("replicas", "phase"), [(2, "stable"), (0, "stopped")])
+    def test_given_the_first_generation_then_it_is_done(self, replicas: int, phase: str) -> None:
+        status = a_status(phase="switching", active_generation=-1)
+        plan = decide(spec=a_spec(replicas=replicas), status=status)
+        assert (plan.status.phase, plan.status.active_generation, plan.status.draining_generation) == (phase, 0, None)
+
+    def test_given_drift_then_it_waits_for_the_end(self) -> None:
+        plan = decide(status=SWITCHING, facts=some_facts(current=a_generation(1)), blueprint=NamedBlueprint("x"))
+        assert plan.status == SWITCHING
+
+
+class TestDraining:
+    def test_given_busy_pods_then_it_waits(self) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=False))
+        plan = decide(status=DRAINING, facts=facts)
+        assert (plan.status, plan.look_again, plan.deletes) == (DRAINING, LookAgain(5 * SECOND), ())
+
+    def test_given_idle_pods_then_it_cleans(self) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=True))
+        assert decide(status=DRAINING, facts=facts).status.phase == "cleaning"
+
+    @pytest.mark.parametrize("switched_at", [None, NOON + 5 * SECOND])
+    def test_given_no_sane_instant_then_waiting_starts_over(self, switched_at: Any) -> None:
+        status = a_status(
+            phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=switched_at
+        )
+        plan = decide(status=status, facts=some_facts(current=a_generation(1), draining=a_generation(0)))
+        assert (plan.status.phase, plan.status.switched_at) == ("draining", NOON)
+
+    def test_given_it_settles_then_people_are_told_until_when(self) -> None:
+        status = a_status(
+            phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=NOON
+        )
+        plan = decide(status=status, facts=some_facts(current=a_generation(1), draining=a_generation(0)))
+        assert plan.waiting_for == "old generation stays until 2026-04-29T12:00:35Z"
+
+    def test_given_a_timeout_then_it_cleans_with_a_warning(self) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=False))
+        plan = decide(status=DRAINING, facts=facts, drain=drain_rules(timeout=timedelta(seconds=50)))
+        assert (plan.status.phase, [warning.reason for warning in plan.warnings]) == ("cleaning", ["DrainTimeout"])
+
+    def test_given_nothing_drains_then_it_is_done(self) -> None:
+        assert decide(status=a_status(phase="draining")).status.phase == "stable"
+
+
+class TestCleaning:
+    def test_given_an_old_generation_then_it_is_deleted_and_forgotten(self) -> None:
+        plan = decide(status=CLEANING, facts=some_facts(current=a_generation(1), draining=a_generation(0)))
+        assert deleted(plan) == ["eng-g0", "eng-g0-hl", "eng-g0-config"]
+        assert plan.status == a_status(phase="stable", current_generation=1, active_generation=1)
+
+    def test_given_some_of_it_is_gone_already_then_the_rest_is_deleted(self) -> None:
+        rest = a_generation(0, statefulset=None, headless_service=None)
+        plan = decide(status=CLEANING, facts=some_facts(current=a_generation(1), draining=rest))
+        assert deleted(plan) == ["eng-g0-config"]
+
+    def test_given_the_spec_wants_zero_by_now_then_it_ends_stopped(self) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0))
+        assert decide(spec=a_spec(replicas=0), status=CLEANING, facts=facts).status.phase == "stopped"
+
+
+def test_given_any_phase_then_a_next_look_is_always_due() -> None:
+    for status in (a_status(), CREATING, SWITCHING, DRAINING, CLEANING, a_status(phase="odd")):
+        after = decide(status=status).look_again.after
+        assert after is None or after > timedelta(0)
