@@ -40,7 +40,7 @@ def merged_component_pod(
         **user,
         **ours.fields,
         "containers": [
-            primary_container(template, ours),
+            primary_container(template, ours.rules, ours.container),
             *(container for container in containers if container.get("name") != ours.rules.primary),
             *ours.sidecars,
         ],
@@ -53,16 +53,16 @@ def user_pod_spec(template: Manifest | None) -> Manifest:
     return mapping(mapping(template).get("spec"))
 
 
-def primary_container(template: Manifest | None, ours: ComponentPod) -> Manifest:
+def primary_container(template: Manifest | None, rules: ComponentRules, ours: Manifest) -> Manifest:
     """The operator's container with the image, pull policy and resources of the user's namesake, where set."""
     containers = mappings(user_pod_spec(template).get("containers"))
-    user: Manifest = next((each for each in containers if each.get("name") == ours.rules.primary), {})
+    user: Manifest = next((each for each in containers if each.get("name") == rules.primary), {})
     chosen = {key: user[key] for key in CHOSEN_BY_USER if user.get(key)}
     resources = mapping(user.get("resources"))
     if any(resources.get(kind) for kind in RESOURCE_KINDS):
         chosen["resources"] = resources
     passed_through = {key: value for key, value in user.items() if key != "resources"}
-    return {**passed_through, **ours.container, **chosen}
+    return {**passed_through, **ours, **chosen}
 
 
 def _pod_metadata(template: Manifest | None, ours: ComponentPod) -> Manifest:

@@ -1,0 +1,23 @@
+"""What does Envoy run on every query? The two Lua files beside this module, with one constant put before them."""
+
+import json
+from importlib.resources import files
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.gateway.inputs import GatewayInputs
+
+SELECTOR: Final = files("firebolt_operator.gateway").joinpath("selector.lua").read_text(encoding="utf-8")
+WAKE_HOLD: Final = files("firebolt_operator.gateway").joinpath("wake_hold.lua").read_text(encoding="utf-8")
+
+
+def lua_source(inputs: GatewayInputs) -> str:
+    """Engine selection, then the hold where a wake agent runs."""
+    constant = f"local AUTHORITY_SUFFIX = {json.dumps(authority_suffix(inputs))}\n"
+    return "\n".join([constant, SELECTOR, *([WAKE_HOLD] if inputs.wakes_engines else [])])
+
+
+def authority_suffix(inputs: GatewayInputs) -> str:
+    """What follows an engine's name in the address of its Service: all that a query can ever be sent to."""
+    service = names.engine_service_name("")
+    return f"{service}.{inputs.namespace}.svc.cluster.local:{names.PORT_QUERY}"

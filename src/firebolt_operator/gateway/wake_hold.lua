@@ -1,0 +1,56 @@
+-- Holds a query until its engine can take it. Follows selector.lua, when a wake agent runs beside Envoy.
+--
+-- The hold comes last: the call suspends the script, and headers cannot be changed once it resumes. Such a change would
+-- fail unseen, and the query would leave towards the host that its sender named.
+
+local HOLD_TIMEOUT_MS = 125000 -- the agent itself gives up after 120 s, and says so
+local READY_MEMORY_MS = 250 -- longer would outlive a stop under load
+local MOST_REMEMBERED = 1024
+
+-- Per worker: engines that the agent just called ready, and when it was asked. Spares nearly all calls under load.
+local ready_at = {}
+local remembered = 0
+
+local function is_remembered(engine, now)
+  local age = now - (ready_at[engine] or 0)
+  return age >= 0 and age < READY_MEMORY_MS -- a clock set back ends the memory
+end
+
+local function remember(engine, now)
+  if ready_at[engine] == nil then
+    if remembered >= MOST_REMEMBERED then
+      ready_at, remembered = {}, 0
+    end
+    remembered = remembered + 1
+  end
+  ready_at[engine] = now
+end
+
+local route = envoy_on_request
+
+function envoy_on_request(handle)
+  local engine = route(handle)
+  if engine == nil then
+    return
+  end
+  local now = handle:timestamp()
+  if is_remembered(engine, now) then
+    return
+  end
+  local answer = handle:httpCall(
+    "wake_agent",
+    { [":method"] = "GET", [":path"] = "/hold?engine=" .. engine, [":authority"] = "wake_agent" },
+    nil,
+    HOLD_TIMEOUT_MS
+  )
+  -- Envoy makes up a 503 when the agent cannot be reached. Only the agent sends its decision, so without one the query
+  -- goes on: a dead agent must not be an outage.
+  local decision = answer ~= nil and answer["x-firebolt-wake-decision"] or nil
+  if decision ~= nil and answer[":status"] ~= "200" then
+    handle:respond({ [":status"] = "503", ["retry-after"] = "10" }, "engine is not available; retry shortly")
+    return
+  end
+  if decision == "ready" then
+    remember(engine, now)
+  end
+end
