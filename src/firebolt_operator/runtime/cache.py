@@ -1,0 +1,186 @@
+"""What do we know about the objects of one resource, our own writes included?
+
+Three sources tell: the watch, the answers to our own writes, and live reads. They overtake each other, so all news is
+ordered by resourceVersion, and none is taken that is older than what is known. Hence a pass needs no GET to be safe.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from firebolt_operator.kube.ports import WatchEvent
+from firebolt_operator.refs import Ref, Resource
+from firebolt_operator.runtime.coverage import EVERYWHERE, Coverage
+from firebolt_operator.runtime.indexes import IndexFunction
+from firebolt_operator.runtime.objects import Header, Key, header_of
+from firebolt_operator.runtime.store import Entry, Store
+from firebolt_operator.runtime.tombstones import Tombstones
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Listing:
+    """One list under way."""
+
+    part: str
+    version: int  # of the list as a whole
+    seen: set[Key] = field(default_factory=set[Key])
+
+
+class Cache(Store[T]):
+    def __init__(
+        self,
+        resource: Resource,
+        decode: Callable[[bytes], T],
+        *,
+        coverage: Coverage = EVERYWHERE,
+        indexes: Mapping[str, IndexFunction[T]] | None = None,
+    ) -> None:
+        super().__init__(resource.kind, decode, indexes=indexes)
+        self.resource = resource
+        self.coverage = coverage
+        self._tombstones = Tombstones()
+        self._suspects: set[Key] = set()
+        self._watermarks: dict[str, int] = {}
+
+    @property
+    def is_synced(self) -> bool:
+        """Every part of the coverage was listed at least once."""
+        return len(self._watermarks) == len(self.coverage.parts)
+
+    def is_suspect(self, key: Key) -> bool:
+        """A write to this object was never answered: only a live read can tell what it is now."""
+        return key in self._suspects
+
+    def clear_suspect(self, key: Key) -> None:
+        self._suspects.discard(key)
+
+    # What our own requests tell (a WriteObserver)
+
+    def written(self, ref: Ref, body: bytes, /) -> None:
+        if ref.resource == self.resource:
+            self._learn(body)
+
+    def deleted(self, ref: Ref, uid: str, /) -> None:
+        key = (ref.namespace, ref.name)
+        if ref.resource != self.resource or self.coverage.part_of(ref.namespace) is None:
+            return
+        entry = self._entries.get(key)
+        if entry is None or entry.uid != uid:
+            self._tombstones.bury(key, uid, 0)
+        else:
+            self._bury(key, entry)
+
+    def unanswered(self, ref: Ref, /) -> None:
+        if ref.resource == self.resource:
+            self._suspects.add((ref.namespace, ref.name))
+
+    def observed(self, ref: Ref, body: bytes | None, *, since: int) -> None:
+        """Take in a live read. `since` is `version()` as it was before the read was sent.
+
+        It tells "gone since we last heard" from "made while the answer was on its way".
+        """
+        key = (ref.namespace, ref.name)
+        self._suspects.discard(key)
+        entry = self._entries.get(key)
+        if body is not None:
+            self._learn(body)
+        elif entry is not None and entry.version == since:
+            self._bury(key, entry)
+
+    def _bury(self, key: Key, entry: Entry[T]) -> None:
+        self._tombstones.bury(key, entry.uid, entry.version)
+        self._drop(key)
+
+    def _learn(self, body: bytes) -> None:
+        header = self._header(body)
+        # The answer to a patch of `scale` is another kind under the same name and uid.
+        if header is None or header.kind not in {"", self.resource.kind}:
+            return
+        part = self.coverage.part_of(header.metadata.namespace)
+        # The watch has told all up to its watermark: an older answer may even be about an object deleted since.
+        if part is not None and header.version > self.watermark(part):
+            self._offer(header, body, is_covered=self.coverage.has(header))
+
+    # What the server tells (through an Informer)
+
+    def watermark(self, part: str) -> int:
+        """All changes up to this resourceVersion are known in this part of the coverage; 0 before the first list."""
+        return self._watermarks.get(part, 0)
+
+    def begin_list(self, part: str, version: int) -> Listing:
+        """To be called with the version of the first page."""
+        if version < self.watermark(part):
+            self._rewind(part)
+        return Listing(part, version)
+
+    def listed(self, listing: Listing, body: bytes) -> None:
+        header = self._header(body)
+        if header is not None:
+            listing.seen.add(header.key)
+            self._offer(header, body, is_covered=True)
+
+    def end_list(self, listing: Listing) -> None:
+        """Whatever the list does not know is gone, unless we wrote it after the list was taken."""
+        for key in self._keys_of(listing.part):
+            if key not in listing.seen and self._entries[key].version <= listing.version:
+                self._drop(key)
+        self._know_all(listing.part, listing.version)
+
+    def watched(self, part: str, event: WatchEvent) -> None:
+        header = self._header(event.body)
+        if header is None:
+            return
+        if event.type == "BOOKMARK":
+            self._know_all(part, header.version)
+            return
+        if event.type == "DELETED":
+            self._removed(header)
+        else:
+            self._offer(header, event.body, is_covered=True)
+        self._watermarks[part] = header.version
+
+    def _know_all(self, part: str, version: int) -> None:
+        self._tombstones.rise(version, lambda key: self.coverage.part_of(key[0]) == part)
+        self._watermarks[part] = version
+
+    def _keys_of(self, part: str) -> list[Key]:
+        return [key for key in self._entries if self.coverage.part_of(key[0]) == part]
+
+    def _rewind(self, part: str) -> None:
+        """The server's versions went back (a restored backup): what it says now counts, however old it looks."""
+        log.warning("resource versions went back", extra={"kind": self.resource.kind, "part": part})
+        self._tombstones = Tombstones()
+        self._watermarks[part] = 0
+        for key in self._keys_of(part):
+            entry = self._entries[key]
+            self._entries[key] = Entry(0, entry.uid, entry.value)
+
+    def _removed(self, header: Header) -> None:
+        entry = self._entries.get(header.key)
+        if entry is not None and entry.version <= header.version:
+            self._drop(header.key)
+
+    def _header(self, body: bytes) -> Header | None:
+        try:
+            return header_of(body)
+        except ValueError:
+            self.broken_total += 1
+            log.exception("object without usable metadata", extra={"kind": self.resource.kind})
+            return None
+
+    def _offer(self, header: Header, body: bytes, *, is_covered: bool) -> None:
+        key = header.key
+        entry = self._entries.get(key)
+        if (entry is not None and header.version <= entry.version) or self._tombstones.hide(header):
+            return
+        if is_covered:
+            self._take(header, body)
+        elif entry is not None:
+            # Relabelled out of the coverage by ourselves; the watch will call it a deletion.
+            self._tombstones.sink(key, header.version)
+            self._drop(key)

@@ -1,0 +1,44 @@
+"""Which object is this, and which version of it? All that ordering needs, and nothing of its content."""
+
+from typing import Any, cast
+
+import msgspec
+
+Key = tuple[str, str]
+"""Namespace (empty for cluster-scoped kinds) and name."""
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    resource_version: int  # sent as text; a number that grows with every change since Kubernetes 1.35
+    name: str = ""  # a bookmark has none
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+
+
+class Header(msgspec.Struct, frozen=True, gc=False):
+    """An object's metadata. The items of a list carry no kind."""
+
+    metadata: Metadata
+    kind: str = ""
+
+    @property
+    def key(self) -> Key:
+        return (self.metadata.namespace, self.metadata.name)
+
+    @property
+    def version(self) -> int:
+        return self.metadata.resource_version
+
+
+_decoder = msgspec.json.Decoder(Header, strict=False)
+
+
+def header_of(body: bytes) -> Header:
+    """Raises ValueError for anything that is not an object of a Kubernetes API."""
+    return _decoder.decode(body)
+
+
+def manifest_of(body: bytes) -> dict[str, Any]:
+    """The whole object, for caches that keep manifests rather than projections."""
+    return cast("dict[str, Any]", msgspec.json.decode(body))
