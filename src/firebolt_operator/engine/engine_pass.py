@@ -15,7 +15,6 @@ from firebolt_operator.api.resources import (
     FIREBOLT_INSTANCES,
 )
 from firebolt_operator.engine import gates
-from firebolt_operator.engine.blueprint import EngineBlueprint
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.draining import DrainRules, needs_probe
 from firebolt_operator.engine.effective import (
@@ -117,9 +116,10 @@ class EnginePass:
         situation = Situation(
             spec=self._spec,
             spec_generation=metadata.generation,
+            uid=metadata.uid,
             status=self._status_so_far(),
             facts=facts,
-            blueprint=EngineBlueprint(inputs),
+            blueprint=self._around.blueprint(inputs),
             drain=rules,
             now=self._now,
         )

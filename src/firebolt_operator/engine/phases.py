@@ -30,6 +30,7 @@ class Situation:
 
     spec: EngineSpec
     spec_generation: int  # metadata.generation
+    uid: str  # of the engine: what it does not own is not its own
     status: EngineStatus
     facts: EngineFacts
     blueprint: Blueprint
@@ -77,6 +78,8 @@ def _decide_terminal(situation: Situation) -> Plan:
 def _why_new_generation(situation: Situation, current: GenerationFacts) -> str | None:
     if current.statefulset is None or current.statefulset.metadata.is_deleting:
         return "the StatefulSet is gone"
+    if not current.statefulset.is_owned_by(situation.uid):
+        return "the StatefulSet belongs to another owner"
     return situation.blueprint.drift(current.statefulset)
 
 
@@ -108,11 +111,14 @@ def _settled(situation: Situation) -> EngineStatus:
 def _decide_creating(situation: Situation) -> Plan:
     current = situation.facts.current
     if current.statefulset is not None:
+        if not current.statefulset.is_owned_by(situation.uid):
+            # Left over from an engine of the same name, or somebody's own: the next number is free.
+            return _start_generation(situation, "the name is taken by another owner", deletes=())
         drift = situation.blueprint.drift(current.statefulset)
         if drift is not None:
             # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
             # the old count would never become ready. Never patched: running pods do not read their nodes again.
-            return _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(current))
+            return _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(situation, current))
         if current.statefulset.metadata.is_deleting:
             return _keep(situation, "the StatefulSet is going away and will be made again", PODS_WAIT)
     ensures = _generation_ensures(situation)
@@ -181,18 +187,18 @@ def _decide_draining(situation: Situation) -> Plan:
 def _decide_cleaning(situation: Situation) -> Plan:
     if situation.status.draining_generation is None:
         return _finish(situation, "nothing to clean", AT_ONCE)
-    deletes = _generation_deletes(situation.facts.draining)
+    deletes = _generation_deletes(situation, situation.facts.draining)
     status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec), draining_generation=None)
     return Plan(reason="deleting the old generation", status=status, look_again=AT_ONCE, deletes=deletes)
 
 
-def _generation_deletes(generation: GenerationFacts) -> tuple[Delete, ...]:
+def _generation_deletes(situation: Situation, generation: GenerationFacts) -> tuple[Delete, ...]:
     seen = (
         (STATEFULSETS, generation.statefulset),
         (SERVICES, generation.headless_service),
         (CONFIG_MAPS, generation.config_map),
     )
-    return tuple(Delete(resource, child) for resource, child in seen if child is not None)
+    return tuple(Delete(resource, child) for resource, child in seen if child and child.is_owned_by(situation.uid))
 
 
 def _start_generation(situation: Situation, why: str, *, deletes: tuple[Delete, ...]) -> Plan:

@@ -1,13 +1,15 @@
 """Everything an engine pass needs from outside: views, doors, clock, settings. Injected once."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.engine.act import Actor
+from firebolt_operator.engine.blueprint import Blueprint, EngineBlueprint
 from firebolt_operator.engine.caches import EngineCaches
-from firebolt_operator.engine.inputs import EngineImages
+from firebolt_operator.engine.inputs import EngineImages, EngineInputs
 from firebolt_operator.engine.metrics import EngineRecorder
 from firebolt_operator.engine.observe import Observer
 from firebolt_operator.engine.status_writer import write_status
@@ -36,6 +38,7 @@ class Surroundings:
     recorder: EngineRecorder
     clock: Clock
     settings: EngineSettings
+    blueprint: Callable[[EngineInputs], Blueprint] = EngineBlueprint
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("firebolt_operator.engine"))
 
     @property

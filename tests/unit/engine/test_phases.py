@@ -9,6 +9,7 @@ from firebolt_operator.engine.plan import AT_ONCE, LookAgain, Plan
 from tests.support.engines import (
     NOON,
     SECOND,
+    UID,
     NamedBlueprint,
     a_child,
     a_generation,
@@ -23,6 +24,7 @@ def decide(**fields: Any) -> Plan:
     defaults: dict[str, Any] = {
         "spec": a_spec(),
         "spec_generation": 3,
+        "uid": UID,
         "status": a_status(),
         "facts": some_facts(),
         "blueprint": NamedBlueprint(),
@@ -130,6 +132,12 @@ class TestCreating:
         going = a_child("eng-g1", 1, deleting=True)
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=going)))
         assert (plan.ensures, plan.status.phase) == ((), "creating")
+
+
+    def test_given_a_statefulset_of_another_owner_then_the_next_number_is_taken(self) -> None:
+        foreign = a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=foreign)))
+        assert (plan.status.current_generation, plan.deletes, plan.ensures) == (2, (), ())
 
 
 class TestSwitching:
