@@ -35,9 +35,9 @@ def load_kubeconfig(paths: Iterable[Path], env: Mapping[str, str]) -> Credential
         merged = _merged([_read(path) for path in paths])
         chosen = KubeConfig.from_dict(merged).get()
         if chosen is None or not chosen.cluster.server:
-            raise ConfigurationError(f"kubeconfig {where}: the current context names no server")
+            raise ConfigurationError("the current context names no server")  # noqa: TRY301
         return _credentials(chosen, merged, env, where)
-    except (ConfigError, KeyError, msgspec.ValidationError, OSError, binascii.Error) as err:
+    except (ConfigurationError, ConfigError, KeyError, msgspec.ValidationError, OSError, binascii.Error) as err:
         raise ConfigurationError(f"kubeconfig {where}: {err}") from err
 
 
@@ -45,9 +45,9 @@ def _read(path: Path) -> Manifest:
     try:
         content = yaml.safe_load(path.read_text())
     except yaml.YAMLError as err:
-        raise ConfigurationError(f"kubeconfig {path} is not YAML: {err}") from err
+        raise ConfigurationError(f"not YAML: {err}") from err
     if not isinstance(content, dict):
-        raise ConfigurationError(f"kubeconfig {path} is empty or not a kubeconfig")
+        raise ConfigurationError("empty, or not a kubeconfig")
     for section, inner in _SECTIONS.items():
         content[section] = [
             {"name": entry["name"], inner: _anchored(entry.get(inner) or {}, path.parent)}
@@ -119,6 +119,8 @@ def _trust(cluster: Cluster) -> Trust:
 def _client_certificate(user: User) -> bytes | None:
     chain = _content(user.client_cert_data, user.client_cert)
     key = _content(user.client_key_data, user.client_key)
+    if (chain is None) != (key is None):
+        raise ConfigurationError("client-certificate and client-key belong together, and one is missing")
     if chain is None or key is None:
         return None
     return chain + b"\n" + key
@@ -126,7 +128,7 @@ def _client_certificate(user: User) -> bytes | None:
 
 def _content(data: str | None, path: str | None) -> bytes | None:
     if data:
-        return base64.b64decode(data)
+        return base64.b64decode("".join(data.split()), validate=True)
     return Path(path).read_bytes() if path else None
 
 

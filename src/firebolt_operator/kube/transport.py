@@ -9,11 +9,11 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 import aiohttp
+import msgspec
 from yarl import URL
 
 from firebolt_operator.errors import TransientError
@@ -41,8 +41,7 @@ class Lane(Enum):
     UNLIMITED = auto()  # watches and the lease
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One question to the API server."""
 
     doing: str  # in words, for errors: "applying ConfigMap default/settings"
@@ -60,8 +59,7 @@ class Call:
     is_stream: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     code: int
     body: bytes
     retry_after: float | None = None  # seconds

@@ -35,8 +35,7 @@ class WriteRules:
     can_repeat: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(msgspec.Struct, frozen=True):
     doing: str
     method: str
     path: str
@@ -64,10 +63,11 @@ class KubeWriter:
         self._transport = transport
         self._kinds = kinds
         self._rules = rules
+        self._managed = with_query("", {"fieldManager": rules.field_manager})
 
     async def apply(self, manifest: Manifest, /) -> Manifest:
         ref = await self._kinds.ref_of(manifest)
-        path = self._managed(object_path(ref), force="true")
+        path = f"{object_path(ref)}{self._managed}&force=true"
         try:
             return await self._write(ref, _Request(f"applying {ref}", "PATCH", path, manifest, APPLY))
         except AlreadyExistsError as err:
@@ -76,21 +76,23 @@ class KubeWriter:
 
     async def create(self, manifest: Manifest, /) -> Manifest:
         ref = await self._kinds.ref_of(manifest)
-        return await self._write(ref, _Request(f"creating {ref}", "POST", self._managed(creation_path(ref)), manifest))
+        path = creation_path(ref) + self._managed
+        return await self._write(ref, _Request(f"creating {ref}", "POST", path, manifest))
 
     async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /, *, subresource: str = "") -> Manifest:
         part = f" the {subresource} of" if subresource else ""
-        path = self._managed(object_path(ref, subresource))
+        path = object_path(ref, subresource) + self._managed
         return await self._write(ref, _Request(f"patching{part} {ref}", "PATCH", path, patch, MERGE))
 
     async def update_status(self, manifest: Manifest, /) -> Manifest:
         ref = await self._kinds.ref_of(manifest)
-        path = self._managed(object_path(ref, "status"))
+        path = object_path(ref, "status") + self._managed
         return await self._write(ref, _Request(f"writing the status of {ref}", "PUT", path, manifest))
 
     async def replace(self, manifest: Manifest, /) -> Manifest:
         ref = await self._kinds.ref_of(manifest)
-        return await self._write(ref, _Request(f"replacing {ref}", "PUT", self._managed(object_path(ref)), manifest))
+        path = object_path(ref) + self._managed
+        return await self._write(ref, _Request(f"replacing {ref}", "PUT", path, manifest))
 
     async def delete(
         self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
@@ -152,9 +154,6 @@ class KubeWriter:
             can_repeat=rules.can_repeat,
         )
         return await self._transport.exchange(call)
-
-    def _managed(self, path: str, **query: str) -> str:
-        return with_query(path, {"fieldManager": self._rules.field_manager, **query})
 
 
 def _read_left(doing: str, body: bytes) -> _Left:
