@@ -1,0 +1,74 @@
+"""How the objects of one instance look, for decisions that must not care how they are rendered."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.instance.metadata_service import metadata_config_map, metadata_deployment, metadata_service
+from firebolt_operator.instance.postgres import postgres_service, postgres_statefulset
+from firebolt_operator.refs import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    what: str  # as messages name it: "postgres statefulset"
+    manifest: Manifest
+
+
+Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceImages:
+    metadata: str
+    postgres: str
+    gateway: str
+    wake_agent: str = ""  # empty: no agent
+    wake_agent_pull_policy: str = ""  # empty: left to Kubernetes
+
+
+class Blueprint(Protocol):
+    """Each method gives objects in the order in which they are made."""
+
+    def postgres(self) -> Pieces: ...
+    def metadata(self) -> Pieces: ...
+    def gateway(self) -> Pieces: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceBlueprint:
+    """The real thing: renders from the instance's spec."""
+
+    instance: FireboltInstance
+    images: InstanceImages
+
+    def postgres(self) -> Pieces:
+        return (
+            Piece("postgres statefulset", postgres_statefulset(self.instance, self.images.postgres)),
+            Piece("postgres service", postgres_service(self.instance)),
+        )
+
+    def metadata(self) -> Pieces:
+        return (
+            Piece("metadata configmap", metadata_config_map(self.instance)),
+            Piece("metadata deployment", metadata_deployment(self.instance, self.images.metadata)),
+            Piece("metadata service", metadata_service(self.instance)),
+        )
+
+    def gateway(self) -> Pieces:
+        inputs = GatewayInputs(
+            instance=self.instance,
+            image=self.images.gateway,
+            wake_agent_image=self.images.wake_agent,
+            wake_agent_pull_policy=self.images.wake_agent_pull_policy,
+        )
+        objects = gateway_objects(inputs)
+        return (
+            *(Piece("gateway RBAC", manifest) for manifest in objects.identity),
+            Piece("gateway configmap", objects.config_map),
+            Piece("gateway deployment", objects.deployment),
+            Piece("gateway service", objects.service),
+            Piece("gateway pdb", objects.disruption_budget),
+        )

@@ -1,0 +1,172 @@
+"""What does an instance do next? Decided from its spec, its status and what was seen.
+
+Objects are made in the order in which they depend on each other, and every write can be repeated: a process may die
+between any two of them, and the next one goes on from what it finds.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.names import InstancePhase, InstanceReason
+from firebolt_operator.instance.blueprint import Blueprint
+from firebolt_operator.instance.conditions import Verdict, asks_for_gateway_tls
+from firebolt_operator.instance.facts import InstanceFacts
+from firebolt_operator.instance.failed import Terminal, changed_id
+from firebolt_operator.instance.metadata_config import config_problem
+from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Stage, Step
+from firebolt_operator.instance.postgres_step import Lost, Proceed, Stuck, Wait, decide_postgres
+from firebolt_operator.instance.status import Draft
+from firebolt_operator.instance.steps import gateway_steps, metadata_steps
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.instance_checks import rejected_component
+from firebolt_operator.refs import Warn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """Everything a decision depends on."""
+
+    instance: FireboltInstance
+    facts: InstanceFacts
+    blueprint: Blueprint
+    new_password: str  # for a database that has none yet
+    now: datetime
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(self.instance, self.now, self.instance.status)
+
+
+def decide_instance(situation: Situation) -> InstancePlan:
+    if InstancePhase(situation.instance.status.phase) is InstancePhase.FAILED:
+        status = _without_lost_components(situation.draft, situation.facts).finished()
+        return InstancePlan(reason="failed until a person clears it", status=status, look_again_after=FAILED_REST)
+    terminal = changed_id(situation.instance)
+    if terminal is not None:
+        return _fail_for_good(situation, terminal)
+    rejected = rejected_component(situation.instance)
+    if rejected is not None:
+        return _stop(
+            situation,
+            Problem(
+                stage=Stage.CHECKS,
+                condition=rejected.condition,
+                reason=InstanceReason.TEMPLATE_REJECTED,
+                message=aggregate(rejected.errors),
+            ),
+        )
+    return _decide_components(situation)
+
+
+def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
+    """A pass that ends early: what was evaluated counts, the rest keeps its last word unless it is gone."""
+    facts, draft = situation.facts, situation.draft
+    if problem.stage is not Stage.CHECKS:
+        draft = draft.with_features()
+    if problem.stage is Stage.GATEWAY:
+        draft = draft.with_metadata(is_ready=facts.metadata.is_ready)
+    draft = _without_lost_components(draft, facts)
+    if problem.clears_metadata:
+        draft = draft.without_metadata()
+    return draft.told(problem.condition, Verdict("False", problem.reason, problem.message)).finished()
+
+
+def step_problem(step: Step, error: str) -> Problem:
+    is_gateway = step.stage is Stage.GATEWAY
+    return Problem(
+        stage=step.stage,
+        condition=names.CONDITION_GATEWAY_READY if is_gateway else names.CONDITION_METADATA_READY,
+        reason=step.reason,
+        message=f"{step.doing}: {error}",
+    )
+
+
+def _without_lost_components(draft: Draft, facts: InstanceFacts) -> Draft:
+    """An endpoint is cleared whenever its own component is not ready, however far the pass came."""
+    if facts.metadata.is_lost:
+        draft = draft.metadata_lost()
+    return draft.gateway_lost() if facts.gateway.is_lost else draft
+
+
+def _decide_components(situation: Situation) -> InstancePlan:
+    instance, facts = situation.instance, situation.facts
+    match decide_postgres(instance, facts, situation.blueprint, situation.new_password):
+        case Lost(terminal):
+            return _fail_for_good(situation, terminal)
+        case Stuck(problem):
+            return _stop(situation, problem)
+        case Wait(message):
+            verdict = Verdict("False", InstanceReason.PROVISIONING, message)
+            draft = situation.draft.with_features().without_metadata().told(names.CONDITION_METADATA_READY, verdict)
+            return _poll(draft, facts, (), message)
+        case Proceed(steps):
+            return _decide_metadata(situation, steps)
+
+
+def _decide_metadata(situation: Situation, done: tuple[Step, ...]) -> InstancePlan:
+    facts = situation.facts
+    unwritable = config_problem(situation.instance)
+    if unwritable is not None:
+        text = f"ensuring metadata configmap: {unwritable}"
+        return _stop(situation, _metadata_problem(InstanceReason.ENSURE_FAILED, text), done)
+    steps = (*done, *metadata_steps(situation.blueprint, facts))
+    if facts.metadata.problem:
+        return _stop(situation, _metadata_problem(InstanceReason.PROBE_FAILED, facts.metadata.problem), steps)
+    draft = situation.draft.with_features().with_metadata(is_ready=facts.metadata.is_ready)
+    if not facts.metadata.is_ready:
+        return _poll(draft, facts, steps, "waiting for the metadata service")
+    return _decide_gateway(situation, draft, steps)
+
+
+def _decide_gateway(situation: Situation, draft: Draft, done: tuple[Step, ...]) -> InstancePlan:
+    gateway = situation.facts.gateway
+    # A gateway that shall speak TLS must not be made without it.
+    is_held_back = asks_for_gateway_tls(situation.instance.spec)
+    steps = done if is_held_back else (*done, *gateway_steps(situation.blueprint, situation.facts))
+    if gateway.problem:
+        problem = Problem(
+            stage=Stage.GATEWAY,
+            condition=names.CONDITION_GATEWAY_READY,
+            reason=InstanceReason.PROBE_FAILED,
+            message=gateway.problem,
+        )
+        return _stop(situation, problem, steps)
+    reason = "at rest" if gateway.is_ready else "waiting for the gateway"
+    status = draft.with_gateway(is_ready=gateway.is_ready).finished()
+    return InstancePlan(reason=reason, status=status, look_again_after=REST, steps=steps)
+
+
+def _poll(draft: Draft, facts: InstanceFacts, steps: tuple[Step, ...], reason: str) -> InstancePlan:
+    """The gateway waits for the metadata service to be made; what is known of it is told all the same."""
+    if not facts.gateway.problem:
+        draft = draft.with_gateway(is_ready=facts.gateway.is_ready)
+    return InstancePlan(reason=reason, status=draft.finished(), look_again_after=POLL, steps=steps)
+
+
+def _stop(situation: Situation, problem: Problem, steps: tuple[Step, ...] = ()) -> InstancePlan:
+    return InstancePlan(
+        reason=str(problem),
+        status=status_after(situation, problem),
+        look_again_after=REST,
+        steps=steps,
+        problem=problem,
+    )
+
+
+def _fail_for_good(situation: Situation, terminal: Terminal) -> InstancePlan:
+    """Clearing the endpoint keeps new engine pods from starting on a database or an id that is in doubt."""
+    draft = _without_lost_components(situation.draft, situation.facts).without_metadata()
+    verdict = Verdict("False", terminal.reason, terminal.message)
+    draft = draft.told(names.CONDITION_METADATA_READY, verdict).in_phase(InstancePhase.FAILED)
+    return InstancePlan(
+        reason=f"{terminal.reason}: {terminal.message}",
+        status=draft.finished(),
+        look_again_after=FAILED_REST,
+        warnings=(Warn(reason=terminal.reason, action="Reconcile", note=terminal.message),),
+    )
+
+
+def _metadata_problem(reason: str, message: str) -> Problem:
+    return Problem(stage=Stage.METADATA, condition=names.CONDITION_METADATA_READY, reason=reason, message=message)

@@ -1,0 +1,56 @@
+"""Which of the objects that carry an instance's label are its own, and go when it goes?
+
+A label proves nothing: a user's object that merely carries ours survives everything we do.
+"""
+
+import re
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
+    ROLE_BINDINGS,
+    ROLES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    STATEFULSETS,
+)
+from firebolt_operator.refs import Resource
+
+SWEPT: Final = (
+    STATEFULSETS,
+    DEPLOYMENTS,
+    SERVICES,
+    CONFIG_MAPS,
+    SECRETS,
+    PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
+    SERVICE_ACCOUNTS,
+    ROLE_BINDINGS,
+    ROLES,
+)
+"""In this order: workloads first, so that nothing starts pods on what goes next."""
+
+
+def label_selector(instance: FireboltInstance) -> str:
+    return f"{names.LABEL_INSTANCE}={instance.metadata.name}"
+
+
+def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) -> bool:
+    if resource == PERSISTENT_VOLUME_CLAIMS:
+        return _is_database_claim(instance, found)
+    return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
+
+
+def _is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:
+    """A StatefulSet's claims have no owner, so that they outlive it; its name and labels on them tell."""
+    labels = {names.LABEL_INSTANCE: instance.metadata.name, names.LABEL_COMPONENT: names.COMPONENT_POSTGRES}
+    has_labels = labels.items() <= found.labels.items()
+    pattern = rf"data-{re.escape(names.postgres_name(instance.metadata.name))}-[0-9]+"
+    return has_labels and re.fullmatch(pattern, found.name) is not None

@@ -1,0 +1,77 @@
+"""What a pass decided to do: writes in an order that survives a crash after any of them, then one status."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+from firebolt_operator.api.instance import InstanceStatus
+from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.refs import Manifest, Warn
+
+AT_ONCE = timedelta(0)
+POLL = timedelta(seconds=5)  # while the metadata service starts
+REST = timedelta(seconds=30)
+FAILED_REST = timedelta(minutes=5)
+
+
+class Stage(Enum):
+    """How far a pass came: what lies behind it was evaluated, what lies ahead keeps its last word."""
+
+    CHECKS = "checks"
+    METADATA = "metadata"
+    GATEWAY = "gateway"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why the pass fails, once its status is written."""
+
+    stage: Stage
+    condition: str
+    reason: str
+    message: str
+    clears_metadata: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.condition} ({self.reason}): {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Once, and never over an object that exists."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Remake:
+    """Deletes an object that cannot be changed into the wanted one, then applies it."""
+
+    live: LiveObject
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One write, and what its failure means."""
+
+    doing: str  # for people, such as "ensuring postgres secret"
+    stage: Stage
+    reason: str
+    write: Create | Apply | Remake
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstancePlan:
+    reason: str  # for people: what this pass does, and why
+    status: InstanceStatus
+    look_again_after: timedelta
+    patch: Manifest | None = None  # of the instance itself; the version it was decided on is added to it
+    steps: tuple[Step, ...] = ()
+    problem: Problem | None = None
+    warnings: tuple[Warn, ...] = ()

@@ -1,0 +1,74 @@
+"""Would an apply change anything? If not, it is left out: an instance at rest costs no requests.
+
+A live object that says all we would say is not enough: we may have said more before, and only an apply takes that back.
+So the fields that the server knows us to have applied are walked along with the two objects.
+"""
+
+import json
+from typing import Any, Final
+
+from firebolt_operator.api.subset import is_subset
+from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.policy.reading import mapping
+from firebolt_operator.refs import Manifest
+
+UNTRACKED: Final = ("apiVersion", "kind")
+UNTRACKED_METADATA: Final = ("name", "namespace")
+
+
+def is_settled(rendered: Manifest, live: LiveObject) -> bool:
+    metadata = _without(mapping(rendered.get("metadata")), UNTRACKED_METADATA)
+    wanted = {**_without(rendered, UNTRACKED), "metadata": metadata}
+    return bool(live.owned) and _matches(wanted, live.content, live.owned, key="")
+
+
+def _without(document: Manifest, keys: tuple[str, ...]) -> Manifest:
+    return {key: value for key, value in document.items() if key not in keys}
+
+
+def _matches(wanted: Any, live: Any, owned: Manifest, *, key: str) -> bool:
+    if not owned:
+        # A value, or a list or an object that is replaced as a whole. One that the server dropped although we own it
+        # belongs to a feature that is off there: asking again would not help.
+        return live is None or is_subset({key: wanted}, {key: live})
+    if isinstance(wanted, dict):
+        return _matches_object(wanted, mapping(live), owned)
+    if isinstance(wanted, list):
+        return _matches_list(wanted, live if isinstance(live, list) else [], owned)
+    return False
+
+
+def _matches_object(wanted: Manifest, live: Manifest, owned: Manifest) -> bool:
+    ours = {key[2:] for key in owned if key.startswith("f:")}
+    said = {key for key, value in wanted.items() if not _is_nothing(value, live.get(key), key in ours)}
+    return ours == said and all(_matches(wanted[key], live.get(key), owned[f"f:{key}"], key=key) for key in said)
+
+
+def _is_nothing(wanted: Any, live: Any, is_ours: bool) -> bool:
+    """Null and empty lists are stored as absent."""
+    return wanted is None or (wanted == [] and live is None and not is_ours)
+
+
+def _matches_list(wanted: list[Any], live: list[Any], owned: Manifest) -> bool:
+    entries = {key: inner for key, inner in owned.items() if key != "."}
+    if len(entries) != len(wanted):
+        return False
+    return all(_matches_entry(key, inner, wanted, live) for key, inner in entries.items())
+
+
+def _matches_entry(key: str, owned: Manifest, wanted: list[Any], live: list[Any]) -> bool:
+    """`k:{"name":"x"}` names an element by its keys, `v:"x"` by its value."""
+    kind, _, text = key.partition(":")
+    if kind == "v":
+        return json.loads(text) in wanted and json.loads(text) in live
+    if kind != "k":
+        return False
+    keys = json.loads(text)
+    left, right = _element(wanted, keys), _element(live, keys)
+    return left is not None and right is not None and _matches(left, right, owned, key="")
+
+
+def _element(elements: list[Any], keys: Manifest) -> Any:
+    # A key may be a default that nobody wrote down, such as a port's protocol.
+    named = (each for each in elements if isinstance(each, dict))
+    return next((each for each in named if all(each.get(key, value) == value for key, value in keys.items())), None)

@@ -1,0 +1,44 @@
+"""What must be settled on the instance itself before its objects are looked at? One small write per pass."""
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.names import InstancePhase
+from firebolt_operator.instance.failed import asks_to_clear
+from firebolt_operator.instance.plan import AT_ONCE, InstancePlan
+from firebolt_operator.refs import Manifest
+
+
+def decide_upkeep(instance: FireboltInstance, *, new_id: str) -> InstancePlan | None:
+    """None when there is nothing; an instance that is being deleted is not asked."""
+    status, finalizers = instance.status, instance.metadata.finalizers
+    if names.FINALIZER_INSTANCE not in finalizers:
+        patch: Manifest = {"metadata": {"finalizers": [*finalizers, names.FINALIZER_INSTANCE]}}
+        return _patched(status, "adding the finalizer", patch)
+    if not instance.spec.id:
+        # An id that engines know and that somebody removed is put back: a new one would cut them off from their data.
+        return _patched(status, "giving the instance its id", {"spec": {"id": status.instance_id or new_id}})
+    if asks_to_clear(instance):
+        return _decide_clearing(instance)
+    if InstancePhase(status.phase) is InstancePhase.UNSET:
+        return _restarted(status, "provisioning begins")
+    return None
+
+
+def _decide_clearing(instance: FireboltInstance) -> InstancePlan:
+    """The phase first, the wish second: whoever dies in between finds the wish again, and then only removes it."""
+    if InstancePhase(instance.status.phase) is not InstancePhase.FAILED:
+        patch: Manifest = {"metadata": {"annotations": {names.ANNOTATION_CLEAR_FAILED: None}}}
+        return _patched(instance.status, "removing the wish to clear Failed", patch)
+    # Without the recorded id the present one is accepted, and recorded when it is published.
+    return _restarted(msgspec.structs.replace(instance.status, instance_id=""), "Failed was cleared by a person")
+
+
+def _patched(status: InstanceStatus, reason: str, patch: Manifest) -> InstancePlan:
+    return InstancePlan(reason=reason, status=status, look_again_after=AT_ONCE, patch=patch)
+
+
+def _restarted(status: InstanceStatus, reason: str) -> InstancePlan:
+    provisioning = msgspec.structs.replace(status, phase=InstancePhase.PROVISIONING.value)
+    return InstancePlan(reason=reason, status=provisioning, look_again_after=AT_ONCE)

@@ -1,0 +1,99 @@
+"""What the caches keep of an instance's objects: enough to decide, and never a password."""
+
+import base64
+import binascii
+from typing import Any, Final
+
+import msgspec
+
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.names import FIELD_MANAGER, LABEL_INSTANCE
+from firebolt_operator.refs import Manifest
+
+COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
+KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
+
+
+class LiveObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A workload, Service, ConfigMap, budget or account as it is stored, without its bookkeeping."""
+
+    metadata: ObjectMeta
+    content: dict[str, Any]  # what a rendered manifest is compared with
+    owned: dict[str, Any]  # the fields that the server knows us to have applied; empty means none
+    ready_replicas: int = 0
+
+    @property
+    def instance(self) -> str:
+        return self.metadata.labels.get(LABEL_INSTANCE, "")
+
+    def is_owned_by(self, uid: str) -> bool:
+        return any(owner.uid == uid for owner in self.metadata.owner_references)
+
+
+class SecretView(msgspec.Struct, frozen=True, kw_only=True):
+    """A Secret with database credentials: which keys are filled, and the two values that are no secret."""
+
+    metadata: ObjectMeta
+    type: str
+    filled: frozenset[str]
+    username: str = ""
+    database: str = ""
+
+
+class _Claim(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+
+
+class _Secret(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+    type: str = ""
+    data: dict[str, str] | None = None
+
+
+_secrets: Final = msgspec.json.Decoder(_Secret)
+_claims: Final = msgspec.json.Decoder(_Claim)
+
+
+def decode_live(body: bytes) -> LiveObject:
+    document: Manifest = msgspec.json.decode(body)
+    metadata: Manifest = document["metadata"]
+    content: Manifest = {key: document[key] for key in COMPARED if key in document}
+    content["metadata"] = {key: metadata[key] for key in KEPT_METADATA if key in metadata}
+    return LiveObject(
+        metadata=msgspec.convert(metadata, ObjectMeta),
+        content=content,
+        owned=_owned(metadata),
+        ready_replicas=(document.get("status") or {}).get("readyReplicas") or 0,
+    )
+
+
+def decode_secret(body: bytes) -> SecretView:
+    secret = _secrets.decode(body)
+    data = secret.data or {}
+    return SecretView(
+        metadata=secret.metadata,
+        type=secret.type,
+        filled=frozenset(key for key, value in data.items() if value),
+        username=_plain(data.get("username", "")),
+        database=_plain(data.get("database", "")),
+    )
+
+
+def decode_metadata(body: bytes) -> ObjectMeta:
+    """All that matters of a volume claim, or of anything that is only to be deleted."""
+    return _claims.decode(body).metadata
+
+
+def _owned(metadata: Manifest) -> Manifest:
+    for entry in metadata.get("managedFields") or []:
+        is_ours = entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply"
+        if is_ours and not entry.get("subresource"):
+            return dict(entry.get("fieldsV1") or {})
+    return {}
+
+
+def _plain(encoded: str) -> str:
+    try:
+        return base64.b64decode(encoded).decode(errors="replace")
+    except binascii.Error:
+        return ""
