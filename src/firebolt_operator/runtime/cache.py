@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from firebolt_operator.errors import ExpiredError
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.coverage import EVERYWHERE, Coverage
@@ -132,9 +133,12 @@ class Cache(Store[T]):
         self._know_all(listing.part, listing.version)
 
     def watched(self, part: str, event: WatchEvent) -> None:
+        """Raises ExpiredError if the event is older than what was told before it: only a list can help then."""
         header = self._header(event.body)
         if header is None:
             return
+        if header.version < self.watermark(part):
+            raise ExpiredError(f"versions went back from {self.watermark(part)} to {header.version}")
         if event.type == "BOOKMARK":
             self._know_all(part, header.version)
             return
