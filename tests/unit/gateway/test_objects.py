@@ -1,0 +1,253 @@
+"""Which Kubernetes objects does a gateway consist of?"""
+
+import pytest
+from tests.unit.gateway.builders import AGENT_IMAGE, an_instance, gateway_inputs
+
+from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
+from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.refs import Manifest
+
+LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "gateway"}
+OWNER = {
+    "apiVersion": "compute.firebolt.io/v1alpha1",
+    "kind": "FireboltInstance",
+    "name": "inst",
+    "uid": "0b5f-uid",
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
+
+
+def metadata(name: str) -> Manifest:
+    return {"name": name, "namespace": "ns", "labels": LABELS, "ownerReferences": [OWNER]}
+
+
+def pod(template: Manifest | None = None, *, wake: bool = True) -> Manifest:
+    objects = gateway_objects(gateway_inputs(an_instance(template=template), wake=wake))
+    spec: Manifest = objects.deployment["spec"]["template"]["spec"]
+    return spec
+
+
+def container(spec: Manifest, name: str) -> Manifest:
+    return next(each for each in spec["containers"] if each["name"] == name)
+
+
+def test_when_rendered_then_objects_come_in_write_order() -> None:
+    objects = gateway_objects(gateway_inputs(wake=True)).in_write_order()
+    assert [(each["kind"], each["metadata"]["name"]) for each in objects] == [
+        ("ServiceAccount", "inst-gateway"),
+        ("Role", "inst-gateway"),
+        ("RoleBinding", "inst-gateway"),
+        ("ConfigMap", "inst-gateway-config"),
+        ("Deployment", "inst-gateway"),
+        ("Service", "inst-gateway"),
+        ("PodDisruptionBudget", "inst-gateway"),
+    ]
+    assert [each["metadata"] for each in objects] == [metadata(each["metadata"]["name"]) for each in objects]
+
+
+def test_when_rendered_then_the_role_grants_waking_and_watching_only() -> None:
+    account, role, binding = gateway_objects(gateway_inputs(wake=True)).identity
+    assert account == {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata("inst-gateway")}
+    assert role["rules"] == [
+        {"apiGroups": ["compute.firebolt.io"], "resources": ["fireboltengines"], "verbs": ["get", "list", "patch"]},
+        {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
+    ]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "inst-gateway", "namespace": "ns"}]
+    assert binding["roleRef"] == {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "Role",
+        "name": "inst-gateway",
+    }
+
+
+def test_when_rendered_then_service_and_budget_select_the_gateways_pods() -> None:
+    objects = gateway_objects(gateway_inputs())
+    assert objects.service["spec"] == {
+        "type": "ClusterIP",
+        "selector": LABELS,
+        "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}],
+    }
+    assert objects.disruption_budget["spec"] == {"maxUnavailable": 1, "selector": {"matchLabels": LABELS}}
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(None, 2), (0, 0), (1, 1), (7, 7)])
+def test_given_replicas_when_rendered_then_two_is_only_the_default(replicas: int | None, expected: int) -> None:
+    objects = gateway_objects(gateway_inputs(an_instance(replicas=replicas)))
+    assert objects.deployment["spec"]["replicas"] == expected
+
+
+def test_when_rendered_then_a_rollout_keeps_full_capacity() -> None:
+    spec = gateway_objects(gateway_inputs()).deployment["spec"]
+    assert spec["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}}
+    assert spec["selector"] == {"matchLabels": LABELS}
+
+
+def test_when_rendered_then_the_envoy_container_is_hardened_and_probed_on_the_metrics_port() -> None:
+    envoy = container(pod(), "envoy")
+    assert envoy["image"] == "envoyproxy/envoy:v1.37.2"
+    assert envoy["imagePullPolicy"] == "IfNotPresent"
+    assert envoy["args"] == ["envoy", "-c", "/etc/envoy/envoy.yaml"]
+    assert "command" not in envoy
+    assert "resources" not in envoy
+    assert envoy["securityContext"] == {
+        "runAsUser": 101,
+        "runAsNonRoot": True,
+        "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    healthz = {"path": "/healthz", "port": "metrics", "scheme": "HTTP"}
+    assert envoy["livenessProbe"] == {
+        "httpGet": healthz,
+        "initialDelaySeconds": 1,
+        "periodSeconds": 15,
+        "timeoutSeconds": 3,
+    }
+    assert envoy["readinessProbe"] == {
+        "httpGet": healthz,
+        "initialDelaySeconds": 1,
+        "periodSeconds": 2,
+        "timeoutSeconds": 2,
+        "failureThreshold": 2,
+    }
+    assert envoy["lifecycle"]["preStop"]["exec"]["command"][:2] == ["bash", "-c"]
+
+
+def test_given_a_metrics_port_when_rendered_then_container_and_configuration_agree() -> None:
+    objects = gateway_objects(gateway_inputs(an_instance(metrics_port=19090)))
+    envoy = container(objects.deployment["spec"]["template"]["spec"], "envoy")
+    assert envoy["ports"][1] == {"name": "metrics", "containerPort": 19090, "protocol": "TCP"}
+    assert "port_value: 19090" in objects.config_map["data"]["envoy.yaml"]
+
+
+def test_given_wake_when_rendered_then_the_agent_comes_last_and_alone_holds_the_token() -> None:
+    spec = pod({"spec": {"containers": [{"name": "logs"}]}})
+    assert [each["name"] for each in spec["containers"]] == ["envoy", "logs", "wake-agent"]
+    agent = container(spec, "wake-agent")
+    assert agent == {
+        "name": "wake-agent",
+        "image": AGENT_IMAGE,
+        "args": [
+            "wake-agent",
+            "--hold-port=9902",
+            "--metrics-port=9903",
+            "--envoy-admin-url=http://127.0.0.1:9901",
+            "--per-hold-bytes=2097152",
+        ],
+        "env": [{"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}],
+        "ports": [{"name": "wake-metrics", "containerPort": 9903, "protocol": "TCP"}],
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        "lifecycle": {"preStop": {"sleep": {"seconds": 12}}},
+        "securityContext": {**container(spec, "envoy")["securityContext"], "runAsUser": 65532},
+        "volumeMounts": [
+            {
+                "name": "wake-agent-token",
+                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                "readOnly": True,
+            }
+        ],
+    }
+    mounting = [each["name"] for each in spec["containers"] if "wake-agent-token" in str(each.get("volumeMounts"))]
+    assert mounting == ["wake-agent"]
+
+
+def test_given_a_pull_policy_for_the_agent_when_rendered_then_it_is_copied() -> None:
+    objects = gateway_objects(gateway_inputs(wake=True, wake_agent_pull_policy="Never"))
+    spec = objects.deployment["spec"]["template"]["spec"]
+    assert container(spec, "wake-agent")["imagePullPolicy"] == "Never"
+
+
+def test_given_a_memory_limit_on_envoy_when_rendered_then_the_agent_learns_it() -> None:
+    resources = {"limits": {"memory": "1Gi"}}
+    spec = pod({"spec": {"containers": [{"name": "envoy", "resources": resources}]}})
+    reference = {"containerName": "envoy", "resource": "limits.memory"}
+    assert container(spec, "wake-agent")["env"][1:] == [
+        {"name": "ENVOY_MEMORY_LIMIT_BYTES", "valueFrom": {"resourceFieldRef": reference}}
+    ]
+
+
+def test_given_no_wake_when_rendered_then_neither_agent_nor_token_exist() -> None:
+    spec = pod(wake=False)
+    assert [each["name"] for each in spec["containers"]] == ["envoy"]
+    assert [each["name"] for each in spec["volumes"]] == ["config-volume", "tmp"]
+
+
+def test_when_rendered_then_volumes_come_in_order_and_users_last() -> None:
+    tls = GatewayTLS(
+        mounts=(SecretMount(volume="engine-ca", secret="bundle", path="/etc/envoy/tls/engine-ca", keys=("ca.crt",)),)
+    )
+    template = {"spec": {"volumes": [{"name": "mine", "emptyDir": {}}]}}
+    objects = gateway_objects(gateway_inputs(an_instance(template=template), wake=True, tls=tls))
+    spec = objects.deployment["spec"]["template"]["spec"]
+    assert [each["name"] for each in spec["volumes"]] == [
+        "config-volume",
+        "tmp",
+        "engine-ca",
+        "wake-agent-token",
+        "mine",
+    ]
+    assert spec["volumes"][0]["configMap"] == {
+        "name": "inst-gateway-config",
+        "items": [{"key": "envoy.yaml", "path": "envoy.yaml"}],
+    }
+    assert spec["volumes"][2]["secret"] == {"secretName": "bundle", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+    assert container(spec, "envoy")["volumeMounts"][2] == {
+        "name": "engine-ca",
+        "mountPath": "/etc/envoy/tls/engine-ca",
+        "readOnly": True,
+    }
+
+
+def test_given_no_account_of_the_users_when_rendered_then_no_token_is_mounted_by_default() -> None:
+    spec = pod()
+    assert spec["serviceAccountName"] == "inst-gateway"
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["enableServiceLinks"] is False
+    assert spec["terminationGracePeriodSeconds"] == 15
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"),
+    [
+        pytest.param({"serviceAccountName": "mine"}, None, id="unset-stays-unset"),
+        pytest.param({"serviceAccountName": "mine", "automountServiceAccountToken": True}, True, id="true-is-kept"),
+        pytest.param({"serviceAccountName": "mine", "automountServiceAccountToken": False}, False, id="false-is-kept"),
+    ],
+)
+def test_given_an_account_of_the_users_when_rendered_then_identity_is_theirs_and_wake_stays(
+    users: Manifest, expected: bool | None
+) -> None:
+    objects = gateway_objects(gateway_inputs(an_instance(template={"spec": users}), wake=True))
+    spec = objects.deployment["spec"]["template"]["spec"]
+    assert objects.identity == ()
+    assert objects.in_write_order()[0]["kind"] == "ConfigMap"
+    assert spec["serviceAccountName"] == "mine"
+    assert spec.get("automountServiceAccountToken") is expected
+    assert container(spec, "wake-agent")["volumeMounts"][0]["name"] == "wake-agent-token"
+    assert "wake_agent" in objects.config_map["data"]["envoy.yaml"]
+
+
+def test_when_the_configuration_changes_then_so_does_the_hash_on_the_pods() -> None:
+    plain, wake = gateway_objects(gateway_inputs()), gateway_objects(gateway_inputs(wake=True))
+    assert plain.config_hash != wake.config_hash
+    assert len(plain.config_hash) == 16
+    annotations = plain.deployment["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"firebolt.io/config-hash": plain.config_hash}
+
+
+def test_when_a_mounted_secret_changes_then_so_does_the_hash() -> None:
+    hashes = {
+        gateway_objects(gateway_inputs(tls=GatewayTLS(revisions=revisions))).config_hash
+        for revisions in ((), ("cert=1",), ("cert=2",), ("cert=1", "ca=1"))
+    }
+    assert len(hashes) == 4
+
+
+def test_given_a_template_when_rendered_then_only_the_pods_change_and_not_the_configuration() -> None:
+    template = {"metadata": {"annotations": {"team": "data"}}, "spec": {"dnsPolicy": "Default"}}
+    plain = gateway_objects(gateway_inputs())
+    changed = gateway_objects(gateway_inputs(an_instance(template=template)))
+    assert changed.config_map == plain.config_map
+    assert changed.deployment["spec"]["template"]["spec"]["dnsPolicy"] == "Default"
+    assert changed.deployment["spec"]["template"]["metadata"]["annotations"]["team"] == "data"
