@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from firebolt_operator.api.model import Int64, Model
+from firebolt_operator.api.model import Int64, Model, note
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 TYPE_PATTERN = (
@@ -16,12 +16,16 @@ REASON_PATTERN = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 
 
 class Condition(Model, frozen=True, kw_only=True):
-    type: Annotated[str, Meta(max_length=316, pattern=TYPE_PATTERN)]
-    status: ConditionStatus
-    reason: Annotated[str, Meta(min_length=1, max_length=1024, pattern=REASON_PATTERN)]
-    message: Annotated[str, Meta(max_length=32768)]
-    last_transition_time: datetime
-    observed_generation: Annotated[Int64, Meta(ge=0)] = 0
+    type: Annotated[str, Meta(max_length=316, pattern=TYPE_PATTERN), note("What the condition is about.")]
+    status: Annotated[ConditionStatus, note("Whether it holds.")]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=1024, pattern=REASON_PATTERN), note("Why, in one word for programs.")
+    ]
+    message: Annotated[str, Meta(max_length=32768), note("Why, in a sentence for people.")]
+    last_transition_time: Annotated[datetime, note("When the status last changed.")]
+    observed_generation: Annotated[
+        Int64, Meta(ge=0), note("metadata.generation of the object that this was found out about.")
+    ] = 0
 
     @property
     def is_true(self) -> bool:

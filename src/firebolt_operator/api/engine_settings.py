@@ -1,6 +1,6 @@
 """The settings that an engine may set itself or inherit from its class."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -52,7 +52,10 @@ class ScheduleWindow(Model, frozen=True, kw_only=True):
 
     start: Annotated[ClockTime, note("Start, HH:MM. An end before the start crosses midnight; equal means never.")]
     end: Annotated[ClockTime, note("End, HH:MM, not included.")]
-    days: Annotated[list[Weekday], note("Days on which the window starts; empty means every day.")] = []
+    days: Annotated[
+        list[Annotated[Weekday, Meta(extra_json_schema={"enum": list(get_args(Weekday))})]],
+        note("Days on which the window starts; empty means every day."),
+    ] = []
 
 
 class AutoStop(Model, frozen=True, kw_only=True):

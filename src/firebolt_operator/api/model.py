@@ -1,7 +1,7 @@
 """What every model of our kinds is made of: a frozen struct, and notes on its fields that become the CRD schema."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +27,11 @@ QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
+QUANTITY_SCHEMA: Final[Manifest] = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": QUANTITY_PATTERN,
+    "x-kubernetes-int-or-string": True,
+}
 
 PodTemplate = Annotated[Manifest, Meta(extra={"schema": "pod-template"})]
 """A fragment of a pod template; handled as JSON so that fields we do not know pass through (ADR 0003)."""
