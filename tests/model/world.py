@@ -19,7 +19,6 @@ class Status(NamedTuple):
     current: int
     active: int
     draining: int | None
-    is_settled: bool  # the settle time has passed since the switch
     observed: int
     instance_ready: bool | None
     ready_reason: str
@@ -83,18 +82,19 @@ class State(NamedTuple):
     truth: Truth
     seen: Truth  # what the caches of the running process hold
     suspects: frozenset[str]  # names whose last write was not answered
+    is_settled: bool  # the settle time has passed since the last switch
     last_uid: int
     edits_left: int
     births_left: int
 
 
-UNSET = Status("", 0, -1, None, False, 0, None, "")
+UNSET = Status("", 0, -1, None, 0, None, "")
 
 
 def initial() -> State:
     engine = Engine(uid=1, spec=Spec(0, is_stopped=False), has_finalizer=False, is_deleting=False, status=UNSET)
     truth = Truth(engine, Children(), (Pods(),) * GENERATIONS, Gates())
-    return State(truth, truth, frozenset(), last_uid=1, edits_left=2, births_left=1)
+    return State(truth, truth, frozenset(), is_settled=False, last_uid=1, edits_left=2, births_left=1)
 
 
 def with_gen(children: Children, generation: int, gen: Gen) -> Children:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
+from firebolt_operator.api.names import FIELD_MANAGER
 from firebolt_operator.engine.config_map import engine_config_map
 from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.engine.inputs import EngineInputs
@@ -41,5 +44,12 @@ class EngineBlueprint:
         return engine_service(self.inputs, generation)
 
     def drift(self, statefulset: Child) -> str | None:
-        metadata = {"labels": statefulset.metadata.labels, "annotations": statefulset.metadata.annotations}
-        return find_drift({"metadata": metadata, "spec": statefulset.spec}, self.inputs)
+        metadata: Manifest = {"labels": statefulset.metadata.labels, "annotations": statefulset.metadata.annotations}
+        live = {"metadata": metadata, "spec": statefulset.spec}
+        found = find_drift(live, self.inputs)
+        if found is None or not statefulset.applied:
+            return found
+        # Only a difference makes it worth to look up what the API server may have dropped.
+        fields = msgspec.json.decode(statefulset.applied)
+        metadata["managedFields"] = [{"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}]
+        return find_drift(live, self.inputs)

@@ -18,7 +18,7 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
-from firebolt_operator.engine.views import Child, PodView, decode_child, decode_pod
+from firebolt_operator.engine.views import Child, PodView, decode_child, decode_pod, decode_statefulset
 from firebolt_operator.refs import Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -61,7 +61,7 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
         ),
         engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours),
         instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours),
-        statefulsets=_child_cache(STATEFULSETS, decode_child, namespaces),
+        statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
         services=_child_cache(SERVICES, decode_child, namespaces),
         config_maps=_child_cache(CONFIG_MAPS, decode_child, namespaces),
         pods=Cache(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,6 +15,7 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     metadata: ObjectMeta
     spec: dict[str, Any] = {}
     data: dict[str, str] = {}
+    applied: bytes = b""  # which fields we own, as the API server writes it down; kept of StatefulSets only
 
     @property
     def engine(self) -> str:
@@ -109,6 +110,29 @@ _children = msgspec.json.Decoder(Child)
 
 def decode_child(body: bytes) -> Child:
     return _children.decode(body)
+
+
+class _ManagedFields(msgspec.Struct, frozen=True, rename="camel"):
+    manager: str = ""
+    operation: str = ""
+    fields_v1: msgspec.Raw = msgspec.field(default=msgspec.Raw(b""), name="fieldsV1")
+
+
+class _ManagedMeta(msgspec.Struct, frozen=True, rename="camel"):
+    managed_fields: list[_ManagedFields] = []
+
+
+class _Managed(msgspec.Struct, frozen=True):
+    metadata: _ManagedMeta
+
+
+_managed = msgspec.json.Decoder(_Managed)
+
+
+def decode_statefulset(body: bytes) -> Child:
+    entries = _managed.decode(body).metadata.managed_fields
+    ours = next((each for each in entries if (each.manager, each.operation) == (FIELD_MANAGER, "Apply")), None)
+    return msgspec.structs.replace(_children.decode(body), applied=bytes(ours.fields_v1) if ours else b"")
 
 
 def decode_pod(body: bytes) -> PodView:

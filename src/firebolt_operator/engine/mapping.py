@@ -1,0 +1,124 @@
+"""Which engines does a change concern, and how urgently? What no decision reads concerns nobody."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import find_condition
+from firebolt_operator.api.engine import UNINITIALISED, FireboltEngine
+from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.engine.caches import BY_CLASS, BY_INSTANCE, term
+from firebolt_operator.engine.gates import instance_gate
+from firebolt_operator.engine.views import Child, PodView
+from firebolt_operator.refs import Ref
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.work_queue import Priority
+
+Concerned = Iterable[tuple[Key, Priority]]
+
+
+def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Concerned:
+    """Not its status: only we write that, and every pass looks again by itself."""
+    engine = new or old
+    if engine is None or (old is not None and new is not None and _without_status(old) == _without_status(new)):
+        return ()
+    return (((engine.metadata.namespace, engine.metadata.name), Priority.EVENT),)
+
+
+def _without_status(engine: FireboltEngine) -> FireboltEngine:
+    metadata = msgspec.structs.replace(engine.metadata, resource_version="")
+    return msgspec.structs.replace(engine, metadata=metadata, status=UNINITIALISED)
+
+
+def child_changed(old: Child | None, new: Child | None) -> Concerned:
+    """A StatefulSet's own counting is left out: its pods tell the same, and sooner."""
+    child = new or old
+    if child is None or not child.engine or (old is not None and new is not None and _what_counts(old) == _what_counts(new)):
+        return ()
+    return (((child.metadata.namespace, child.engine), Priority.EVENT),)
+
+
+def _what_counts(child: Child) -> tuple[object, ...]:
+    metadata = child.metadata
+    return (
+        metadata.uid,
+        metadata.labels,
+        metadata.annotations,
+        metadata.owner_references,
+        metadata.finalizers,
+        metadata.deletion_timestamp,
+        child.spec,
+        child.data,
+    )
+
+
+def pod_changed(old: PodView | None, new: PodView | None) -> Concerned:
+    """A pod that turns ready may be the last one that a switch waits for: that pass goes before all others."""
+    pod = new or old
+    if pod is None or not pod.engine or old == new:
+        return ()
+    turned_ready = new is not None and new.is_ready and not (old is not None and old.is_ready)
+    return (((pod.namespace, pod.engine), Priority.URGENT if turned_ready else Priority.EVENT),)
+
+
+class EnginesOf:
+    """Finds the engines that refer to something."""
+
+    def __init__(self, engines: Cache[FireboltEngine]) -> None:
+        self._engines = engines
+
+    def instance_changed(self, old: FireboltInstance | None, new: FireboltInstance | None) -> Concerned:
+        instance = new or old
+        if instance is None or (old is not None and new is not None and _gate(old) == _gate(new)):
+            return ()
+        return self._keys(BY_INSTANCE, instance.metadata.namespace, instance.metadata.name)
+
+    def class_changed(self, old: FireboltEngineClass | None, new: FireboltEngineClass | None) -> Concerned:
+        engine_class = new or old
+        if engine_class is None or (old is not None and new is not None and _class_facts(old) == _class_facts(new)):
+            return ()
+        return self._keys(BY_CLASS, engine_class.metadata.namespace, engine_class.metadata.name)
+
+    def _keys(self, index: str, namespace: str, name: str) -> Iterator[tuple[Key, Priority]]:
+        for engine in self._engines.by_index(index, term(namespace, name)):
+            yield (engine.metadata.namespace, engine.metadata.name), Priority.EVENT
+
+
+def _gate(instance: FireboltInstance) -> tuple[object, ...]:
+    ref = Ref(FIREBOLT_INSTANCES, instance.metadata.namespace, instance.metadata.name)
+    return instance_gate(ref, instance), instance.spec.metric_scrape_mode
+
+
+def _class_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:
+    ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
+    return engine_class.spec, None if ready is None else (ready.status, ready.reason, ready.message)
+
+
+def class_of_engine(old: FireboltEngine | None, new: FireboltEngine | None) -> Concerned:
+    """For the class controller: an engine that turns to another class changes the count of both."""
+    before, after = _class_key(old), _class_key(new)
+    if before == after:
+        return ()
+    return tuple((key, Priority.EVENT) for key in (before, after) if key is not None)
+
+
+def _class_key(engine: FireboltEngine | None) -> Key | None:
+    if engine is None or engine.spec is None or not engine.spec.engine_class_ref:
+        return None
+    return engine.metadata.namespace, engine.spec.engine_class_ref
+
+
+def class_changed(old: FireboltEngineClass | None, new: FireboltEngineClass | None) -> Concerned:
+    engine_class = new or old
+    if engine_class is None or (old is not None and new is not None and _own_facts(old) == _own_facts(new)):
+        return ()
+    return (((engine_class.metadata.namespace, engine_class.metadata.name), Priority.EVENT),)
+
+
+def _own_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:
+    metadata = engine_class.metadata
+    return engine_class.spec, metadata.generation, metadata.deletion_timestamp, metadata.finalizers, metadata.uid

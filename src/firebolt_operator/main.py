@@ -1,0 +1,74 @@
+"""One executable: `run` (the manager, also without a sub-command), `crds`, `version`. Flags, wiring, exit codes."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+import uvloop
+
+from firebolt_operator.api.crds import crd_documents
+from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.flags import HelpRequested, UsageError, usage
+from firebolt_operator.settings import FLAGS, Settings, parse_settings
+from firebolt_operator.version import current_version
+
+PROGRAM = "firebolt-operator"
+COMMANDS = "Commands: run (default), crds, version"
+
+log = logging.getLogger(PROGRAM)
+
+
+def main() -> None:
+    sys.exit(dispatch(sys.argv[1:], os.environ))
+
+
+def dispatch(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The exit code. The command is the first word; anything that starts with a dash belongs to `run`."""
+    command, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("run", words)
+    commands: dict[str, Callable[[], int]] = {
+        "run": lambda: run(rest, environment),
+        "crds": print_crds,
+        "version": print_version,
+    }
+    if command not in commands:
+        print(f"unknown command {command!r}\n{COMMANDS}", file=sys.stderr)
+        return 2
+    return commands[command]()
+
+
+def print_crds() -> int:
+    sys.stdout.write(crd_documents())
+    return 0
+
+
+def print_version() -> int:
+    print(current_version())
+    return 0
+
+
+def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    try:
+        settings = parse_settings(words, environment)
+    except HelpRequested:
+        print(f"{usage(PROGRAM, FLAGS)}\n\n{COMMANDS}")
+        return 0
+    except UsageError as err:
+        print(f"{err}\n{usage(PROGRAM, FLAGS)}", file=sys.stderr)
+        return 2
+    except ConfigurationError as err:
+        print(err, file=sys.stderr)
+        return 1
+    if settings.show_version:
+        return print_version()
+    return run_manager(settings, environment)
+
+
+def run_manager(settings: Settings, environment: Mapping[str, str]) -> int:
+    from firebolt_operator.wiring import operate  # noqa: PLC0415 - `crds` and `version` start without a client
+
+    return uvloop.run(operate(settings, environment))
+
+
+if __name__ == "__main__":
+    main()

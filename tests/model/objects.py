@@ -1,0 +1,263 @@
+"""Real objects for the search's small values, and back. Rendering is the real one, memoised."""
+
+from datetime import timedelta
+from functools import cache
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import Condition, find_condition
+from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.instance import FireboltInstance, GatewaySpec, InstanceSpec, InstanceStatus, MetadataSpec
+from firebolt_operator.api.model import ObjectMeta, OwnerReference
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.engine.blueprint import EngineBlueprint
+from firebolt_operator.engine.gates import instance_gate
+from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
+from firebolt_operator.engine.views import Child, PodView
+from firebolt_operator.refs import Manifest, Ref
+from tests.model.world import Engine, Pods, Service, Spec, Status, Sts
+from tests.support.engines import NOON
+
+NAMESPACE, ENGINE, INSTANCE, CLASS = "ns", "eng", "inst", "class"
+SETTLE = timedelta(seconds=35)
+REPLICAS = 2
+IMAGES = EngineImages(engine="engine:1", ui="ui:1")
+VERSION = "version"
+
+
+def engine_uid(number: int) -> str:
+    return f"engine-{number}"
+
+
+def engine_number(uid: str) -> int:
+    return int(uid.removeprefix("engine-"))
+
+
+@cache
+def engine_spec(spec: Spec) -> EngineSpec:
+    containers = [{"name": "engine", "env": [{"name": VERSION, "value": str(spec.version)}]}]
+    return EngineSpec(
+        instance_ref=INSTANCE,
+        engine_class_ref=CLASS,
+        replicas=0 if spec.is_stopped else REPLICAS,
+        template={"spec": {"containers": containers}},
+    )
+
+
+@cache
+def model_spec(version: str, replicas: int) -> Spec:
+    return Spec(int(version), is_stopped=replicas == 0)
+
+
+_KNOWN_STATUS: dict[Status, EngineStatus] = {}
+
+
+def real_status(status: Status) -> EngineStatus:
+    """The one that was once written for it: whatever the search does not tell apart is taken from there."""
+    if status in _KNOWN_STATUS:
+        return _KNOWN_STATUS[status]
+    if status.phase:
+        raise RuntimeError(f"nobody wrote {status}")
+    return EngineStatus(current_generation=0, active_generation=-1)
+
+
+def model_status(status: EngineStatus) -> Status:
+    instance = find_condition(status.conditions, names.CONDITION_INSTANCE_READY)
+    ready = find_condition(status.conditions, names.CONDITION_READY)
+    if status.switched_at is not None:
+        # The search keeps apart whether the settle time has passed; the instant itself tells nothing more.
+        status = msgspec.structs.replace(status, switched_at=NOON)
+    model = Status(
+        phase=status.phase,
+        current=status.current_generation,
+        active=status.active_generation,
+        draining=status.draining_generation,
+        observed=status.observed_generation,
+        instance_ready=instance.is_true if instance else None,
+        ready_reason=ready.reason if ready else "",
+    )
+    _KNOWN_STATUS.setdefault(model, status)
+    return model
+
+
+@cache
+def real_engine(engine: Engine, version: int) -> FireboltEngine:
+    metadata = ObjectMeta(
+        name=ENGINE,
+        namespace=NAMESPACE,
+        uid=engine_uid(engine.uid),
+        resource_version=str(version),
+        generation=engine.spec.version + 1,
+        finalizers=[names.FINALIZER_ENGINE] if engine.has_finalizer else [],
+        deletion_timestamp=NOON if engine.is_deleting else None,
+    )
+    return FireboltEngine(metadata=metadata, spec=engine_spec(engine.spec), status=real_status(engine.status))
+
+
+def blueprint(inputs: EngineInputs) -> "MemoBlueprint":
+    environment = (inputs.spec.template or {})["spec"]["containers"][0]["env"]
+    return MemoBlueprint(engine_number(inputs.uid), model_spec(environment[0]["value"], inputs.spec.replicas))
+
+
+class MemoBlueprint:
+    """The real rendering and the real comparison, each asked once."""
+
+    def __init__(self, owner: int, spec: Spec) -> None:
+        self._owner = owner
+        self._spec = spec
+
+    def config_map(self, generation: int) -> Manifest:
+        return rendered(self._owner, self._spec, "config_map", generation)
+
+    def headless_service(self, generation: int) -> Manifest:
+        return rendered(self._owner, self._spec, "headless_service", generation)
+
+    def statefulset(self, generation: int) -> Manifest:
+        return rendered(self._owner, self._spec, "statefulset", generation)
+
+    def service(self, generation: int) -> Manifest:
+        return rendered(self._owner, self._spec, "service", generation)
+
+    def drift(self, statefulset: Child) -> str | None:
+        return drift(self._spec, spec_of(statefulset.spec), statefulset.generation or 0)
+
+
+@cache
+def real_blueprint(owner: int, spec: Spec) -> EngineBlueprint:
+    inputs = EngineInputs(
+        name=ENGINE,
+        namespace=NAMESPACE,
+        uid=engine_uid(owner),
+        spec=engine_spec(spec),
+        engine_class=None,
+        instance=instance_info(),
+        images=IMAGES,
+    )
+    return EngineBlueprint(inputs)
+
+
+@cache
+def rendered(owner: int, spec: Spec, what: str, generation: int) -> Manifest:
+    manifest: Manifest = getattr(real_blueprint(owner, spec), what)(generation)
+    return manifest
+
+
+@cache
+def drift(wanted: Spec, live: Spec, generation: int) -> str | None:
+    return real_blueprint(1, wanted).drift(real_sts(Sts(1, live, is_deleting=False), generation))
+
+
+def spec_of(statefulset_spec: Manifest) -> Spec:
+    environment = statefulset_spec["template"]["spec"]["containers"][0]["env"]
+    version = next(entry["value"] for entry in environment if entry["name"] == VERSION)
+    return model_spec(version, statefulset_spec["replicas"])
+
+
+@cache
+def real_sts(sts: Sts, generation: int) -> Child:
+    return child(rendered(sts.owner, sts.spec, "statefulset", generation), sts.owner, is_deleting=sts.is_deleting)
+
+
+@cache
+def real_config_map(owner: int, generation: int) -> Child:
+    return child(rendered(owner, Spec(0, is_stopped=False), "config_map", generation), owner)
+
+
+@cache
+def real_headless(owner: int, generation: int) -> Child:
+    return child(rendered(owner, Spec(0, is_stopped=False), "headless_service", generation), owner)
+
+
+@cache
+def real_service(service: Service) -> Child:
+    return child(rendered(service.owner, Spec(0, is_stopped=False), "service", service.selected), service.owner)
+
+
+def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child:
+    metadata = manifest["metadata"]
+    owners = [
+        OwnerReference(
+            api_version=each["apiVersion"],
+            kind=each["kind"],
+            name=each["name"],
+            uid=each["uid"],
+            controller=True,
+            block_owner_deletion=True,
+        )
+        for each in metadata["ownerReferences"]
+    ]
+    return Child(
+        metadata=ObjectMeta(
+            name=metadata["name"],
+            namespace=NAMESPACE,
+            uid=f"{manifest['kind']}-{metadata['name']}-{owner}",
+            labels=metadata["labels"],
+            annotations=metadata.get("annotations", {}),
+            owner_references=owners,
+            deletion_timestamp=NOON if is_deleting else None,
+            creation_timestamp=NOON,
+        ),
+        spec=manifest.get("spec", {}),
+        data=manifest.get("data", {}),
+    )
+
+
+@cache
+def real_pods(pods: Pods, generation: int, owner: int, *, are_going: bool) -> tuple[PodView, ...]:
+    if not pods.exist:
+        return ()
+    name = names.statefulset_name(ENGINE, generation)
+    return tuple(
+        PodView(
+            namespace=NAMESPACE,
+            name=f"{name}-{index}",
+            engine=ENGINE,
+            generation=generation,
+            owner_uid=f"StatefulSet-{name}-{owner}",
+            is_running=True,
+            is_ready=pods.are_ready,
+            is_deleting=are_going,
+            ip="10.0.0.1",
+            trouble="",
+        )
+        for index in range(REPLICAS)
+    )
+
+
+@cache
+def real_class(*, is_ready: bool) -> FireboltEngineClass:
+    verdict = ("True", "Admissible") if is_ready else ("False", "OperatorOwnedFieldSet")
+    condition = Condition(
+        type="Ready",
+        status="True" if is_ready else "False",
+        reason=verdict[1],
+        message="",
+        last_transition_time=NOON,
+    )
+    return FireboltEngineClass(
+        metadata=ObjectMeta(name=CLASS, namespace=NAMESPACE),
+        spec=EngineClassSpec(template={}),
+        status=EngineClassStatus(conditions=[condition]),
+    )
+
+
+@cache
+def real_instance(*, is_ready: bool) -> FireboltInstance:
+    status = InstanceStatus(
+        phase="Ready" if is_ready else "Degraded", metadata_endpoint="meta:7000" if is_ready else ""
+    )
+    return FireboltInstance(
+        metadata=ObjectMeta(name=INSTANCE, namespace=NAMESPACE),
+        spec=InstanceSpec(id="id", metadata=MetadataSpec(), gateway=GatewaySpec()),
+        status=status,
+    )
+
+
+@cache
+def instance_info() -> InstanceInfo:
+    found = instance_gate(Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE), real_instance(is_ready=True))
+    if not isinstance(found, InstanceInfo):
+        raise TypeError(found)
+    return found

@@ -1,0 +1,113 @@
+"""Runs the real reconciler once on a State, and says what every possible ending of that pass leaves behind."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from firebolt_operator.engine.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.metrics import NoEngineRecorder
+from firebolt_operator.engine.reconcile import EngineReconciler
+from firebolt_operator.engine.surroundings import EngineSettings, Surroundings
+from firebolt_operator.errors import OperatorError
+from firebolt_operator.observability.events import EventSender
+from firebolt_operator.policy.bounds import parse_bounds
+from tests.model import objects
+from tests.model.server import ModelServer, Violation
+from tests.model.world import State
+from tests.support.engines import NOON
+
+SETTINGS = EngineSettings(
+    images=objects.IMAGES,
+    bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
+    drain_settle=objects.SETTLE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingClock:
+    instant: datetime
+
+    def now(self) -> datetime:
+        return self.instant
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    name: str
+    state: State
+
+
+class Passes:
+    """One event loop and one set of caches, emptied before every pass."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._caches = engine_caches((), "")
+
+    def close(self) -> None:
+        self._loop.close()
+
+    def endings(self, state: State) -> Iterator[Ending]:
+        """The whole pass, a crash after each write, and each answer lost while the process lives on."""
+        server = self.run(state)
+        yield Ending("pass", _after(state, server))
+        if not server.history:
+            return
+        for number, truth in enumerate(server.history[:-1] if len(server.history) > 1 else []):
+            yield Ending(f"crash after write {number}", _restarted(state._replace(truth=truth)))
+        yield Ending("crash at the end", _restarted(state._replace(truth=server.truth)))
+        for number in range(len(server.history)):
+            for happens in (True, False):
+                lost = self.run(state, lose=number, happens=happens)
+                name = f"answer {number} lost, {'written' if happens else 'not written'}"
+                yield Ending(name, _after(state, lost))
+
+    def whole(self, state: State) -> State:
+        return _after(state, self.run(state))
+
+    def run(self, state: State, *, lose: int | None = None, happens: bool = True) -> ModelServer:
+        _empty(self._caches)
+        server = ModelServer(state, self._caches, lose=lose, happens=happens)
+        now = NOON + 2 * objects.SETTLE if state.is_settled else NOON
+        self._loop.run_until_complete(self._reconcile(server, StandingClock(now)))
+        return server
+
+    async def _reconcile(self, server: ModelServer, clock: StandingClock) -> None:
+        around = Surroundings(
+            caches=self._caches,
+            reader=server,
+            writer=server,
+            events=EventSender(server, controller="fireboltengine", instance="model"),
+            recorder=NoEngineRecorder(),
+            clock=clock,  # type: ignore[arg-type]
+            settings=SETTINGS,
+            blueprint=objects.blueprint,
+        )
+        try:
+            await EngineReconciler(around).reconcile((objects.NAMESPACE, objects.ENGINE))
+        except Violation:
+            raise
+        except OperatorError:
+            # It will be tried again: what it left behind is a state like any other.
+            return
+
+
+def _after(state: State, server: ModelServer) -> State:
+    return state._replace(
+        truth=server.truth, seen=server.seen, suspects=frozenset(server.suspects), is_settled=server.is_settled
+    )
+
+
+def _restarted(state: State) -> State:
+    """A new process lists everything before its first pass, and remembers nothing."""
+    return state._replace(seen=state.truth, suspects=frozenset())
+
+
+def _empty(caches: EngineCaches) -> None:
+    for cache in caches.all():
+        cache._entries.clear()
+        cache._suspects.clear()
+        cache._tombstones = type(cache._tombstones)()
+        for keys in cache._indexes._keys.values():
+            keys.clear()

@@ -1,0 +1,97 @@
+from datetime import timedelta
+
+import pytest
+
+from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.flags import HelpRequested, UsageError
+from firebolt_operator.settings import FLAGS, parse_settings
+
+
+def test_given_no_words_then_defaults_hold() -> None:
+    settings = parse_settings([], {})
+    assert (settings.namespaces, settings.metrics.bind_address, settings.health_probe_bind_address) == (
+        (),
+        "0",
+        ":8081",
+    )
+    assert settings.drain_settle == timedelta(seconds=35)
+    assert settings.images.engine == "ghcr.io/firebolt-db/engine:release-5.0.1-0.20260713060957.513515666721"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["--namespaces=a,b"], id="two-dashes-and-equals"),
+        pytest.param(["-namespaces", "a,b"], id="one-dash-and-a-word"),
+        pytest.param(["--namespaces=x", "--namespaces", " a , b ,"], id="the-last-one-wins-and-blanks-do-not-count"),
+        pytest.param(["--namespaces=a,b", "word", "--namespaces=c"], id="parsing-ends-at-the-first-word"),
+        pytest.param(["--namespaces=a,b", "--", "--namespaces=c"], id="parsing-ends-at-two-dashes"),
+    ],
+)
+def test_flag_grammar(words: list[str]) -> None:
+    assert parse_settings(words, {}).namespaces == ("a", "b")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("t", True), ("FALSE", False), ("1", True), ("0", False)])
+def test_booleans_take_their_value_after_equals(text: str, expected: bool) -> None:
+    assert parse_settings([f"--leader-elect={text}"], {}).leader_elect is expected
+
+
+def test_a_bare_boolean_is_true_and_takes_no_word() -> None:
+    settings = parse_settings(["--leader-elect", "false"], {})
+    assert settings.leader_elect is True
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["--leader-elect=maybe"], id="not-a-boolean"),
+        pytest.param(["--no-such-flag"], id="unknown"),
+        pytest.param(["--namespaces"], id="no-value"),
+        pytest.param(["--zap-encoder=xml"], id="not-an-encoder"),
+        pytest.param(["--zap-log-level=0"], id="zero-is-no-level"),
+        pytest.param(["--zap-log-level=loud"], id="not-a-level"),
+        pytest.param(["--zap-stacktrace-level=debug"], id="not-a-stacktrace-level"),
+        pytest.param(["--zap-time-encoding=sundial"], id="not-a-time-encoding"),
+        pytest.param(["--concurrent-passes=0"], id="somebody-must-work"),
+        pytest.param(["--concurrent-passes=many"], id="not-a-number"),
+    ],
+)
+def test_bad_words_are_a_usage_error(words: list[str]) -> None:
+    with pytest.raises(UsageError, match=words[0].removeprefix("--").partition("=")[0]):
+        parse_settings(words, {})
+
+
+@pytest.mark.parametrize("text", ["-1s", "soon"])
+def test_a_bad_drain_settle_names_the_flag_and_the_value(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=f'--drain-settle "{text}"'):
+        parse_settings([f"--drain-settle={text}"], {})
+
+
+def test_the_environment_changes_an_image_and_a_flag_wins_over_it() -> None:
+    environment = {"FIREBOLT_ENGINE_IMAGE": "mine:1"}
+    assert parse_settings([], environment).images.engine == "mine:1"
+    assert parse_settings(["--engine-image=yours:2"], environment).images.engine == "yours:2"
+
+
+def test_an_explicit_empty_metrics_address_is_the_plain_default_port() -> None:
+    assert parse_settings(["--metrics-bind-address="], {}).metrics.bind_address == ":8080"
+
+
+@pytest.mark.parametrize(("level", "verbosity"), [("debug", 1), ("info", 0), ("error", -2), ("3", 3)])
+def test_log_levels(level: str, verbosity: int) -> None:
+    assert parse_settings([f"--zap-log-level={level}"], {}).logs.verbosity == verbosity
+
+
+def test_development_logs_to_the_console_and_explicit_values_win() -> None:
+    assert parse_settings(["--zap-devel"], {}).logs.encoder == "console"
+    assert parse_settings(["--zap-devel", "--zap-encoder=JSON"], {}).logs.encoder == "json"
+
+
+def test_help_is_not_an_error() -> None:
+    with pytest.raises(HelpRequested):
+        parse_settings(["-h"], {})
+
+
+def test_every_flag_says_what_it_is_for() -> None:
+    assert [flag.name for flag in FLAGS if not flag.help] == []
