@@ -144,6 +144,7 @@ def test_bounds_are_kept_in_canonical_form_and_zero_and_empty_mean_none() -> Non
     bounds = parse_bounds(cpu="0.5", memory="1024Mi", ephemeral_storage="10Ti")
     assert bounds == ResourceBounds(cpu="500m", memory="1Gi", ephemeral_storage="10Ti")
     assert bounds
+    assert all((only(cpu="1"), only(memory="1"), only(ephemeral_storage="1")))
     assert not parse_bounds(cpu="", memory="0", ephemeral_storage="0Gi")
 
 

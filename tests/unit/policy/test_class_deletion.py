@@ -18,8 +18,9 @@ def test_only_engines_of_the_same_namespace_that_name_the_class_count() -> None:
         an_engine("b", engineClassRef="large"),
         an_engine("c", engineClassRef="small"),
         an_engine("d"),
-        an_engine("e", namespace="elsewhere", engineClassRef="large"),
-        FireboltEngine(metadata=ObjectMeta(name="f", namespace="ns")),
+        an_engine("e"),
+        an_engine("f", namespace="elsewhere", engineClassRef="large"),
+        FireboltEngine(metadata=ObjectMeta(name="g", namespace="ns")),
     ]
     assert count_bound_engines(LARGE, engines) == 2
 
