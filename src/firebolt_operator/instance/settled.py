@@ -14,34 +14,37 @@ from firebolt_operator.refs import Manifest
 
 UNTRACKED: Final = ("apiVersion", "kind")
 UNTRACKED_METADATA: Final = ("name", "namespace")
+Place = tuple[str, str]
+"""The key of the object that a value is in, and its own: both tell whether it is a quantity or a word."""
 
 
 def is_settled(rendered: Manifest, live: LiveObject) -> bool:
     metadata = _without(mapping(rendered.get("metadata")), UNTRACKED_METADATA)
     wanted = {**_without(rendered, UNTRACKED), "metadata": metadata}
-    return bool(live.owned) and _matches(wanted, live.content, live.owned, key="")
+    return bool(live.owned) and _matches(wanted, live.content, live.owned, ("", ""))
 
 
 def _without(document: Manifest, keys: tuple[str, ...]) -> Manifest:
     return {key: value for key, value in document.items() if key not in keys}
 
 
-def _matches(wanted: Any, live: Any, owned: Manifest, *, key: str) -> bool:
+def _matches(wanted: Any, live: Any, owned: Manifest, place: Place) -> bool:
     if not owned:
         # A value, or a list or an object that is replaced as a whole. One that the server dropped although we own it
         # belongs to a feature that is off there: asking again would not help.
-        return live is None or is_subset({key: wanted}, {key: live})
+        parent, key = place
+        return live is None or is_subset({parent: {key: wanted}}, {parent: {key: live}})
     if isinstance(wanted, dict):
-        return _matches_object(wanted, mapping(live), owned)
+        return _matches_object(wanted, mapping(live), owned, parent=place[1])
     if isinstance(wanted, list):
         return _matches_list(wanted, live if isinstance(live, list) else [], owned)
     return False
 
 
-def _matches_object(wanted: Manifest, live: Manifest, owned: Manifest) -> bool:
+def _matches_object(wanted: Manifest, live: Manifest, owned: Manifest, *, parent: str) -> bool:
     ours = {key[2:] for key in owned if key.startswith("f:")}
     said = {key for key, value in wanted.items() if not _is_nothing(value, live.get(key), key in ours)}
-    return ours == said and all(_matches(wanted[key], live.get(key), owned[f"f:{key}"], key=key) for key in said)
+    return ours == said and all(_matches(wanted[key], live.get(key), owned[f"f:{key}"], (parent, key)) for key in said)
 
 
 def _is_nothing(wanted: Any, live: Any, is_ours: bool) -> bool:
@@ -65,7 +68,7 @@ def _matches_entry(key: str, owned: Manifest, wanted: list[Any], live: list[Any]
         return False
     keys = json.loads(text)
     left, right = _element(wanted, keys), _element(live, keys)
-    return left is not None and right is not None and _matches(left, right, owned, key="")
+    return left is not None and right is not None and _matches(left, right, owned, ("", ""))
 
 
 def _element(elements: list[Any], keys: Manifest) -> Any:

@@ -1,0 +1,128 @@
+"""Instances, facts and situations for tests; what a test does not care about is filled in."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import Condition, find_condition
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImages
+from firebolt_operator.instance.decide import Situation
+from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness
+from firebolt_operator.instance.plan import InstancePlan
+from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.refs import Manifest, Ref
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
+ID = "01J00000000000000000000000"
+IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1")
+PASSWORD = "0123456789abcdef01234567"
+EXTERNAL: Manifest = {"host": "db.example", "database": "meta", "credentialsSecretRef": {"name": "db-login"}}
+
+
+def an_instance(
+    *, meta: Manifest | None = None, status: Manifest | InstanceStatus | None = None, **spec: Any
+) -> FireboltInstance:
+    document = {
+        "metadata": {
+            "name": "inst",
+            "namespace": "ns",
+            "uid": "uid-1",
+            "generation": 3,
+            "finalizers": [names.FINALIZER_INSTANCE],
+            **(meta or {}),
+        },
+        "spec": {"id": ID, "metadata": {}, "gateway": {}, **spec},
+    }
+    given = status if isinstance(status, InstanceStatus) else msgspec.convert(status or {}, InstanceStatus)
+    return msgspec.structs.replace(msgspec.convert(document, FireboltInstance), status=given)
+
+
+def a_secret(**changes: Any) -> SecretView:
+    fields: dict[str, Any] = {
+        "metadata": ObjectMeta(name="inst-metadata-postgres-creds", namespace="ns"),
+        "type": "Opaque",
+        "filled": frozenset({"username", "password", "database"}),
+        "username": "firebolt",
+        "database": "firebolt_metadata",
+        **changes,
+    }
+    return SecretView(**fields)
+
+
+def some_facts(
+    *,
+    credentials: CredentialsSeen | None = None,
+    metadata: Readiness = READY,
+    gateway: Readiness = READY,
+    live: Mapping[Ref, LiveObject] | None = None,
+) -> InstanceFacts:
+    return InstanceFacts(credentials=credentials or a_secret(), metadata=metadata, gateway=gateway, live=live or {})
+
+
+def a_situation(
+    instance: FireboltInstance | None = None, facts: InstanceFacts | None = None, *, now: datetime = NOON
+) -> Situation:
+    chosen = instance or an_instance(status={"phase": "Provisioning"})
+    return Situation(
+        instance=chosen,
+        facts=facts or some_facts(),
+        blueprint=InstanceBlueprint(chosen, IMAGES),
+        new_password=PASSWORD,
+        now=now,
+    )
+
+
+def a_condition(kind: str, status: str, reason: str = "Ready", message: str = "as before") -> Manifest:
+    return {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": EARLIER.isoformat(),
+        "observedGeneration": 2,
+    }
+
+
+def a_ready_status(**changes: Any) -> Manifest:
+    """Of an instance that was at rest."""
+    kinds = (
+        names.CONDITION_AUTH_READY,
+        names.CONDITION_ENGINE_TLS_READY,
+        names.CONDITION_GATEWAY_TLS_READY,
+        names.CONDITION_METADATA_READY,
+        names.CONDITION_GATEWAY_READY,
+        names.CONDITION_READY,
+    )
+    return {
+        "phase": "Ready",
+        "instanceID": ID,
+        "metadataReady": True,
+        "gatewayReady": True,
+        "metadataEndpoint": "inst-metadata.ns.svc.cluster.local:7000",
+        "gatewayEndpoint": "inst-gateway.ns.svc.cluster.local",
+        "conditions": [a_condition(kind, "True") for kind in kinds],
+        **changes,
+    }
+
+
+def said(status: InstanceStatus, kind: str) -> tuple[str, str, str] | None:
+    """What a condition says, without its dates."""
+    found = find_condition(status.conditions, kind)
+    return None if found is None else (found.status, found.reason, found.message)
+
+
+def condition(status: InstanceStatus, kind: str) -> Condition:
+    found = find_condition(status.conditions, kind)
+    assert found is not None
+    return found
+
+
+def written(plan: InstancePlan) -> list[str]:
+    """The plan's writes in order, in words."""
+    return [f"{step.doing}: {type(step.write).__name__} {step.write.manifest['kind']}" for step in plan.steps]

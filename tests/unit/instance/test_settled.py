@@ -1,0 +1,182 @@
+"""An apply is left out only if it would change nothing, and that includes taking back what we said before."""
+
+import copy
+import json
+
+import pytest
+
+from firebolt_operator.instance.settled import is_settled
+from firebolt_operator.instance.views import LiveObject, decode_live
+from firebolt_operator.refs import Manifest
+
+RENDERED: Manifest = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "d", "namespace": "ns", "labels": {"a": "1"}},
+    "spec": {
+        "replicas": 1,
+        "selector": {"matchLabels": {"a": "1"}},
+        "template": {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "main",
+                        "image": "m:1",
+                        "command": ["run", "fast"],
+                        "ports": [{"containerPort": 80}],
+                        "resources": {"limits": {"memory": "1024Mi"}},
+                    }
+                ],
+                "tolerations": [{"key": "k", "operator": "Exists"}],
+                "volumes": [{"name": "tmp", "emptyDir": {}}],
+            }
+        },
+    },
+}
+OWNED: Manifest = {
+    "f:metadata": {"f:labels": {"f:a": {}}},
+    "f:spec": {
+        "f:replicas": {},
+        "f:selector": {},
+        "f:template": {
+            "f:spec": {
+                "f:containers": {
+                    'k:{"name":"main"}': {
+                        ".": {},
+                        "f:name": {},
+                        "f:image": {},
+                        "f:command": {},
+                        "f:ports": {'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:containerPort": {}}},
+                        "f:resources": {"f:limits": {"f:memory": {}}},
+                    }
+                },
+                "f:tolerations": {},
+                "f:volumes": {'k:{"name":"tmp"}': {".": {}, "f:name": {}, "f:emptyDir": {}}},
+            }
+        },
+    },
+}
+
+
+def a_live_object(owned: Manifest = OWNED) -> Manifest:
+    """As the server stores it: defaults filled in, quantities rewritten, a label and a container of somebody else."""
+    live = copy.deepcopy(RENDERED)
+    live["metadata"] |= {"uid": "u", "resourceVersion": "7", "labels": {"a": "1", "foreign": "x"}}
+    live["metadata"]["managedFields"] = [
+        {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:paused": {}}}},
+        {"manager": "firebolt-operator", "operation": "Update", "subresource": "status", "fieldsV1": {"f:status": {}}},
+        {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": owned},
+    ]
+    pod = live["spec"]["template"]["spec"]
+    pod["containers"][0] |= {
+        "terminationMessagePath": "/dev/termination-log",
+        "resources": {"limits": {"memory": "1Gi"}},
+    }
+    pod["containers"][0]["ports"][0]["protocol"] = "TCP"
+    pod["containers"].insert(0, {"name": "foreign", "image": "f:1"})
+    live["status"] = {"readyReplicas": 2}
+    return live
+
+
+def seen(live: Manifest) -> LiveObject:
+    return decode_live(json.dumps(live).encode())
+
+
+def container(manifest: Manifest) -> Manifest:
+    found: Manifest = next(
+        each for each in manifest["spec"]["template"]["spec"]["containers"] if each["name"] == "main"
+    )
+    return found
+
+
+def test_what_the_server_filled_in_and_what_others_added_does_not_matter() -> None:
+    live = seen(a_live_object())
+    assert is_settled(RENDERED, live)
+    assert (live.ready_replicas, live.metadata.uid) == (2, "u")
+    assert "managedFields" not in live.content["metadata"]
+    assert "status" not in live.content
+
+
+def test_an_object_that_we_never_applied_is_applied() -> None:
+    live = a_live_object()
+    live["metadata"]["managedFields"] = []
+    assert not is_settled(RENDERED, seen(live))
+
+
+def more_rendered(path: str) -> Manifest:
+    rendered = copy.deepcopy(RENDERED)
+    pod = rendered["spec"]["template"]["spec"]
+    match path:
+        case "field":
+            pod["nodeSelector"] = {"a": "b"}
+        case "container":
+            pod["containers"].append({"name": "more", "image": "x"})
+        case "label":
+            rendered["metadata"]["labels"]["b"] = "2"
+        case "value":
+            container(rendered)["image"] = "m:2"
+        case "quantity":
+            container(rendered)["resources"]["limits"]["memory"] = "2Gi"
+        case "word":
+            container(rendered)["command"] = ["run", "slow"]
+        case "toleration":
+            pod["tolerations"].append({"key": "l", "operator": "Exists"})
+        case _:
+            raise AssertionError(path)
+    return rendered
+
+
+@pytest.mark.parametrize("path", ["field", "container", "label", "value", "quantity", "word", "toleration"])
+def test_what_we_want_anew_is_applied(path: str) -> None:
+    assert not is_settled(more_rendered(path), seen(a_live_object()))
+
+
+@pytest.mark.parametrize("path", ["field", "container", "label"])
+def test_what_we_no_longer_want_is_taken_back(path: str) -> None:
+    """The live object says all that is rendered; only the server's memory tells that we said more before."""
+    live, owned = a_live_object(), copy.deepcopy(OWNED)
+    pod, owned_pod = live["spec"]["template"]["spec"], owned["f:spec"]["f:template"]["f:spec"]
+    match path:
+        case "field":
+            pod["nodeSelector"] = {"a": "b"}
+            owned_pod["f:nodeSelector"] = {}
+        case "container":
+            pod["containers"].append({"name": "old"})
+            owned_pod["f:containers"]['k:{"name":"old"}'] = {".": {}, "f:name": {}}
+        case _:
+            live["metadata"]["labels"]["old"] = "x"
+            owned["f:metadata"]["f:labels"]["f:old"] = {}
+    live["metadata"]["managedFields"][-1]["fieldsV1"] = owned
+    assert not is_settled(RENDERED, seen(live))
+
+
+@pytest.mark.parametrize("path", ["value", "atomic list", "removed"])
+def test_what_others_changed_is_put_back(path: str) -> None:
+    """Whoever updates a field of ours takes it from us."""
+    live, owned = a_live_object(), copy.deepcopy(OWNED)
+    owned_pod = owned["f:spec"]["f:template"]["f:spec"]
+    owned_container = owned_pod["f:containers"]['k:{"name":"main"}']
+    match path:
+        case "value":
+            container(live)["image"] = "evil:1"
+            del owned_container["f:image"]
+        case "atomic list":
+            live["spec"]["template"]["spec"]["tolerations"].append({"operator": "Exists"})
+            del owned_pod["f:tolerations"]
+        case _:
+            del container(live)["command"]
+            del owned_container["f:command"]
+    live["metadata"]["managedFields"][-1]["fieldsV1"] = owned
+    assert not is_settled(RENDERED, seen(live))
+
+
+def test_a_field_that_the_server_drops_is_not_asked_for_again() -> None:
+    live = a_live_object()
+    del container(live)["command"]
+    assert is_settled(RENDERED, seen(live))
+
+
+def test_null_and_empty_lists_are_stored_as_absent() -> None:
+    rendered = copy.deepcopy(RENDERED)
+    rendered["spec"]["template"]["spec"] |= {"affinity": None, "imagePullSecrets": []}
+    assert is_settled(rendered, seen(a_live_object()))

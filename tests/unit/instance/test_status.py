@@ -1,0 +1,377 @@
+"""Every row of the status contract: endpoints, conditions, roll-up and phase."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from tests.unit.instance.builders import (
+    EARLIER,
+    EXTERNAL,
+    ID,
+    NOON,
+    a_condition,
+    a_ready_status,
+    a_secret,
+    a_situation,
+    an_instance,
+    condition,
+    said,
+    some_facts,
+)
+
+from firebolt_operator.api import names
+from firebolt_operator.instance.conditions import MOST_CHARACTERS
+from firebolt_operator.instance.decide import decide_instance, status_after
+from firebolt_operator.instance.facts import (
+    NOT_READY,
+    InstanceFacts,
+    Readiness,
+    SecretMissing,
+    SecretUnreadable,
+    Volume,
+)
+from firebolt_operator.instance.plan import Problem, Stage
+from firebolt_operator.instance.status import phase_after
+from firebolt_operator.refs import Manifest
+
+UNREADABLE = Readiness(is_ready=False, problem="deployments is forbidden")
+METADATA_ENDPOINT = "inst-metadata.ns.svc.cluster.local:7000"
+GATEWAY_ENDPOINT = "inst-gateway.ns.svc.cluster.local"
+REJECTED_METADATA: Manifest = {"metadata": {"template": {"spec": {"hostname": "x"}}}}
+REJECTED_GATEWAY: Manifest = {"gateway": {"template": {"spec": {"hostname": "x"}}}}
+METADATA_READY = ("True", "Ready", "metadata Deployment has at least one ready replica")
+METADATA_PROVISIONING = ("False", "Provisioning", "metadata Deployment has no ready replicas yet")
+GATEWAY_READY = ("True", "Ready", "gateway Deployment has at least one ready replica")
+GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no ready replicas yet")
+
+
+@pytest.mark.parametrize(
+    ("spec", "facts", "kind", "expected"),
+    [
+        pytest.param({}, some_facts(), "MetadataReady", METADATA_READY, id="metadata-ready"),
+        pytest.param(
+            {}, some_facts(metadata=NOT_READY), "MetadataReady", METADATA_PROVISIONING, id="metadata-starting"
+        ),
+        pytest.param(
+            REJECTED_METADATA,
+            some_facts(),
+            "MetadataReady",
+            (
+                "False",
+                "TemplateRejected",
+                "spec.metadata.template.spec.hostname: Forbidden: hostname is owned by the operator",
+            ),
+            id="metadata-template-rejected",
+        ),
+        pytest.param(
+            {},
+            some_facts(credentials=a_secret(type="x")),
+            "MetadataReady",
+            (
+                "False",
+                "PostgresEnsureFailed",
+                'ensuring postgres secret: Secret ns/inst-metadata-postgres-creds: got type "x", want "Opaque"',
+            ),
+            id="postgres-secret-malformed",
+        ),
+        pytest.param(
+            {},
+            some_facts(credentials=SecretUnreadable("forbidden")),
+            "MetadataReady",
+            ("False", "PostgresEnsureFailed", "ensuring postgres secret: forbidden"),
+            id="postgres-secret-unreadable",
+        ),
+        pytest.param(
+            {},
+            some_facts(credentials=SecretMissing(Volume.DELETING)),
+            "MetadataReady",
+            ("False", "Provisioning", "waiting until PersistentVolumeClaim data-inst-metadata-pg-0 is deleted"),
+            id="volume-of-an-earlier-database",
+        ),
+        pytest.param(
+            {"metadata": {"postgres": EXTERNAL}},
+            some_facts(credentials=SecretMissing()),
+            "MetadataReady",
+            ("False", "PostgresSecretPreflightFailed", "Secret ns/db-login not found"),
+            id="external-secret-missing",
+        ),
+        pytest.param(
+            {"id": "a\x01b"},
+            some_facts(),
+            "MetadataReady",
+            (
+                "False",
+                "EnsureFailed",
+                "ensuring metadata configmap: spec.id: contains a character that XML cannot express",
+            ),
+            id="configuration-cannot-be-written",
+        ),
+        pytest.param(
+            {},
+            some_facts(metadata=UNREADABLE),
+            "MetadataReady",
+            ("False", "ProbeFailed", "deployments is forbidden"),
+            id="metadata-unreadable",
+        ),
+        pytest.param({}, some_facts(), "GatewayReady", GATEWAY_READY, id="gateway-ready"),
+        pytest.param({}, some_facts(gateway=NOT_READY), "GatewayReady", GATEWAY_PROVISIONING, id="gateway-starting"),
+        pytest.param(
+            REJECTED_GATEWAY,
+            some_facts(),
+            "GatewayReady",
+            (
+                "False",
+                "TemplateRejected",
+                "spec.gateway.template.spec.hostname: Forbidden: hostname is owned by the operator",
+            ),
+            id="gateway-template-rejected",
+        ),
+        pytest.param(
+            {},
+            some_facts(gateway=UNREADABLE),
+            "GatewayReady",
+            ("False", "ProbeFailed", "deployments is forbidden"),
+            id="gateway-unreadable",
+        ),
+        pytest.param(
+            {},
+            some_facts(),
+            "Ready",
+            ("True", "AllComponentsReady", "metadata, gateway, and TLS certificates are ready"),
+            id="all-ready",
+        ),
+        pytest.param(
+            {},
+            some_facts(metadata=NOT_READY, gateway=NOT_READY),
+            "Ready",
+            ("False", "Provisioning", "MetadataReady: metadata Deployment has no ready replicas yet"),
+            id="the-first-blocker-speaks",
+        ),
+        pytest.param(
+            {},
+            some_facts(gateway=NOT_READY),
+            "Ready",
+            ("False", "Provisioning", "GatewayReady: gateway Deployment has no ready replicas yet"),
+            id="the-second-blocker-speaks",
+        ),
+        pytest.param(
+            REJECTED_GATEWAY,
+            some_facts(metadata=NOT_READY, gateway=NOT_READY),
+            "Ready",
+            ("False", "Initializing", "MetadataReady has not been observed yet"),
+            id="a-fresh-instance-with-a-rejected-gateway-is-initializing",
+        ),
+        pytest.param(
+            {}, some_facts(), "AuthReady", ("True", "Disabled", "spec.auth is unset or disabled"), id="no-auth"
+        ),
+        pytest.param(
+            {"auth": {"enabled": False}},
+            some_facts(),
+            "AuthReady",
+            ("True", "Disabled", "spec.auth is unset or disabled"),
+            id="auth-off",
+        ),
+        pytest.param(
+            {},
+            some_facts(),
+            "EngineTLSReady",
+            ("True", "Disabled", "spec.tls.engine is unset or disabled"),
+            id="no-engine-tls",
+        ),
+        pytest.param(
+            {"tls": {"gateway": {"enabled": False}}},
+            some_facts(),
+            "GatewayTLSReady",
+            ("True", "Disabled", "spec.tls.gateway is unset or disabled"),
+            id="gateway-tls-off",
+        ),
+    ],
+)
+def test_conditions(spec: Manifest, facts: InstanceFacts, kind: str, expected: tuple[str, str, str]) -> None:
+    instance = an_instance(status={"phase": "Provisioning"}, **spec)
+    assert said(decide_instance(a_situation(instance, facts)).status, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "reason", "field", "ready"),
+    [
+        ({"auth": {"enabled": True}}, "AuthReady", "AuthSpecInvalid", "spec.auth.enabled", True),
+        ({"tls": {"engine": {"enabled": True}}}, "EngineTLSReady", "TLSSpecInvalid", "spec.tls.engine.enabled", False),
+        (
+            {"tls": {"gateway": {"enabled": True}}},
+            "GatewayTLSReady",
+            "TLSSpecInvalid",
+            "spec.tls.gateway.enabled",
+            False,
+        ),
+    ],
+)
+def test_what_this_release_lacks_is_refused_out_loud(
+    spec: Manifest, kind: str, reason: str, field: str, ready: bool
+) -> None:
+    """Authentication is no part of the roll-up: engines are gated on its condition itself."""
+    status = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, **spec))).status
+    found = condition(status, kind)
+    assert (found.status, found.reason) == ("False", reason)
+    assert found.message.startswith(f"{field}: Invalid value: true: this release does not provide")
+    assert condition(status, "Ready").is_true is ready
+
+
+def test_given_gateway_tls_then_no_gateway_is_made_without_it() -> None:
+    plan = decide_instance(a_situation(an_instance(status=a_ready_status(), tls={"gateway": {"enabled": True}})))
+    assert [step.doing for step in plan.steps if step.stage is Stage.GATEWAY] == []
+    assert plan.status.phase == "Degraded"
+
+
+def endpoints(**changes: Any) -> tuple[bool, str, bool, str]:
+    spec = changes.pop("spec", {})
+    was = changes.pop("was", a_ready_status())
+    status = decide_instance(a_situation(an_instance(status=was, **spec), some_facts(**changes))).status
+    return status.metadata_ready, status.metadata_endpoint, status.gateway_ready, status.gateway_endpoint
+
+
+BOTH = (True, METADATA_ENDPOINT, True, GATEWAY_ENDPOINT)
+ONLY_METADATA = (True, METADATA_ENDPOINT, False, "")
+ONLY_GATEWAY = (False, "", True, GATEWAY_ENDPOINT)
+NEITHER = (False, "", False, "")
+EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, BOTH, id="both-ready"),
+        pytest.param({"was": {"phase": "Provisioning"}}, BOTH, id="published-when-first-ready"),
+        pytest.param({"gateway": NOT_READY}, ONLY_METADATA, id="gateway-down"),
+        pytest.param({"metadata": NOT_READY}, ONLY_GATEWAY, id="metadata-down-says-nothing-about-the-gateway"),
+        pytest.param({"metadata": NOT_READY, "gateway": NOT_READY}, NEITHER, id="both-down"),
+        pytest.param(
+            {"spec": EXTERNAL_SPEC, "credentials": SecretMissing()},
+            ONLY_GATEWAY,
+            id="preflight-clears-a-ready-metadata",
+        ),
+        pytest.param(
+            {"spec": EXTERNAL_SPEC, "credentials": SecretMissing(), "gateway": NOT_READY},
+            NEITHER,
+            id="preflight-failed-and-gateway-down",
+        ),
+        pytest.param({"spec": REJECTED_METADATA}, BOTH, id="a-rejected-template-stops-nobody"),
+        pytest.param({"spec": REJECTED_GATEWAY}, BOTH, id="a-rejected-gateway-template-neither"),
+        pytest.param({"spec": REJECTED_GATEWAY, "metadata": NOT_READY}, ONLY_GATEWAY, id="rejected-but-metadata-down"),
+        pytest.param({"spec": REJECTED_METADATA, "gateway": NOT_READY}, ONLY_METADATA, id="rejected-but-gateway-down"),
+        pytest.param(
+            {"spec": REJECTED_GATEWAY, "was": a_ready_status(metadataReady=False, metadataEndpoint="")},
+            ONLY_GATEWAY,
+            id="a-pass-that-ends-early-publishes-nothing",
+        ),
+        pytest.param({"credentials": a_secret(type="x")}, BOTH, id="a-malformed-secret-stops-nobody"),
+        pytest.param({"credentials": a_secret(type="x"), "metadata": NOT_READY}, ONLY_GATEWAY, id="malformed-and-down"),
+        pytest.param({"metadata": UNREADABLE}, BOTH, id="unreadable-is-not-down"),
+        pytest.param({"gateway": UNREADABLE}, BOTH, id="unreadable-gateway-is-not-down"),
+        pytest.param({"metadata": NOT_READY, "gateway": UNREADABLE}, ONLY_GATEWAY, id="one-down-one-unreadable"),
+    ],
+)
+def test_endpoints(changes: dict[str, Any], expected: tuple[bool, str, bool, str]) -> None:
+    assert endpoints(**changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("stage", "kind", "expected"),
+    [
+        pytest.param(
+            Stage.METADATA, "MetadataReady", (False, "", True, GATEWAY_ENDPOINT), id="metadata-keeps-its-word"
+        ),
+        pytest.param(Stage.GATEWAY, "GatewayReady", BOTH, id="a-failed-gateway-write-publishes-metadata"),
+    ],
+)
+def test_a_failed_write_ends_the_pass_where_it_happened(
+    stage: Stage, kind: str, expected: tuple[bool, str, bool, str]
+) -> None:
+    was = a_ready_status(metadataReady=False, metadataEndpoint="")
+    problem = Problem(stage=stage, condition=kind, reason="EnsureFailed", message="ensuring x: refused")
+    status = status_after(a_situation(an_instance(status=was)), problem)
+    assert (status.metadata_ready, status.metadata_endpoint, status.gateway_ready, status.gateway_endpoint) == expected
+    assert said(status, kind) == ("False", "EnsureFailed", "ensuring x: refused")
+    assert said(status, "Ready") == ("False", "EnsureFailed", f"{kind}: ensuring x: refused")
+    assert status.phase == "Degraded"
+
+
+def test_given_a_rejected_template_then_only_its_own_condition_changes() -> None:
+    before = an_instance(status=a_ready_status(), **REJECTED_GATEWAY)
+    after = decide_instance(a_situation(before)).status
+    changed = {each.type for each in after.conditions if each not in before.status.conditions}
+    assert changed == {"GatewayReady", "Ready"}
+
+
+def test_given_both_templates_rejected_then_metadata_is_reported() -> None:
+    plan = decide_instance(a_situation(an_instance(status=a_ready_status(), **REJECTED_METADATA, **REJECTED_GATEWAY)))
+    assert plan.steps == ()
+    assert str(plan.problem) == (
+        "MetadataReady (TemplateRejected): "
+        "spec.metadata.template.spec.hostname: Forbidden: hostname is owned by the operator"
+    )
+    assert said(plan.status, "GatewayReady") == ("True", "Ready", "as before")
+
+
+@pytest.mark.parametrize("phase", ["Provisioning", "Ready", "Degraded"])
+@pytest.mark.parametrize(("postgres", "metadata", "gateway"), list(product([True, False], repeat=3)))
+def test_the_phase_reflects_the_components(phase: str, postgres: bool, metadata: bool, gateway: bool) -> None:
+    """A database that is down shows as a metadata service that is not ready: it has no condition of its own."""
+    was = {"Provisioning": {"phase": "Provisioning"}}.get(phase, a_ready_status(phase=phase))
+    facts = some_facts(metadata=Readiness(postgres and metadata), gateway=Readiness(gateway))
+    status = decide_instance(a_situation(an_instance(status=was), facts)).status
+    is_up = postgres and metadata and gateway
+    expected = "Ready" if is_up else ("Provisioning" if phase == "Provisioning" else "Degraded")
+    assert status.phase == expected
+    assert condition(status, "Ready").is_true is is_up
+    rolled_up = ("MetadataReady", "GatewayReady", "EngineTLSReady", "GatewayTLSReady")
+    assert all(condition(status, kind).is_true for kind in rolled_up) is is_up
+
+
+@pytest.mark.parametrize(
+    ("phase", "is_ready", "expected"),
+    [
+        ("", False, "Provisioning"),
+        ("", True, "Ready"),
+        ("Provisioning", False, "Provisioning"),
+        ("Provisioning", True, "Ready"),
+        ("Ready", False, "Degraded"),
+        ("Ready", True, "Ready"),
+        ("Degraded", False, "Degraded"),
+        ("Degraded", True, "Ready"),
+        ("Failed", False, "Failed"),
+        ("Failed", True, "Failed"),
+    ],
+)
+def test_phase_after(phase: str, is_ready: bool, expected: str) -> None:
+    assert phase_after(phase, is_ready=is_ready) == expected
+
+
+def test_the_id_is_recorded_when_it_is_first_published() -> None:
+    starting = an_instance(status={"phase": "Provisioning"})
+    assert decide_instance(a_situation(starting, some_facts(metadata=NOT_READY))).status.instance_id == ""
+    assert decide_instance(a_situation(starting)).status.instance_id == ID
+
+
+def test_a_transition_is_dated_and_a_change_of_words_is_not() -> None:
+    was = a_ready_status(conditions=[a_condition("MetadataReady", "True"), a_condition("GatewayReady", "True")])
+    status = decide_instance(a_situation(an_instance(status=was), some_facts(gateway=NOT_READY))).status
+    metadata, gateway = condition(status, "MetadataReady"), condition(status, "GatewayReady")
+    assert (metadata.message, metadata.last_transition_time) == (METADATA_READY[2], EARLIER)
+    assert (gateway.status, gateway.last_transition_time) == ("False", NOON)
+    assert {each.observed_generation for each in status.conditions} == {3}
+
+
+def test_an_instance_at_rest_has_no_news() -> None:
+    instance = an_instance(status=a_ready_status())
+    settled = decide_instance(a_situation(instance)).status
+    again = decide_instance(a_situation(an_instance(status=settled)))
+    assert (again.status, again.reason, again.problem) == (settled, "at rest", None)
+
+
+def test_a_giant_message_fits_into_a_condition() -> None:
+    problem = Problem(
+        stage=Stage.METADATA, condition=names.CONDITION_METADATA_READY, reason="EnsureFailed", message="x" * 50_000
+    )
+    status = status_after(a_situation(), problem)
+    assert all(len(each.message) <= MOST_CHARACTERS + 100 for each in status.conditions)
