@@ -26,7 +26,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 @pytest.fixture(scope="session")
 def simulated_pods(control_plane: ControlPlane) -> SimulatedPods:
     """Pods of the shared control plane run, as far as the API can tell; see docs/dev/simulated-pods.md."""
-    return SimulatedPods(control_plane, programs.locate(programs.SIMULATED_PODS)).start()
+    return SimulatedPods(control_plane, programs.provide(programs.SIMULATED_PODS)).start()
 
 
 @pytest.fixture(scope="session")
@@ -68,4 +68,4 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
 
 
 def start_control_plane(options: Options) -> ControlPlane:
-    return ControlPlane(options, programs.locate(programs.CONTROL_PLANE)).start()
+    return ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()

@@ -50,6 +50,7 @@ class Options:
     scheduler: bool = True
     simulated_pods: bool = False  # send the API server's traffic to pods to the scrape server
     bind_address: str = LOOPBACK
+    port: int | None = None  # None: any that is free
     server_names: tuple[str, ...] = ()  # more names and addresses for the API server's certificate
     benchmark_limits: bool = False  # raise the controllers' own limits, or they are what gets measured
     extra_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # by program

@@ -41,7 +41,7 @@ class ControlPlane:
         self._authority = Authority(self.folder / "pki")
         self.ca_file = self._authority.pair.certificate
         self._files = self._write_files()
-        self._use_port(free_port())
+        self._use_port(options.port or free_port())
 
     def start(self) -> "ControlPlane":
         try:
@@ -69,7 +69,8 @@ class ControlPlane:
 
     def kill_apiserver(self) -> None:
         """SIGKILL: requests in flight get no answer, clients see a reset."""
-        processes.kill([self._running.pop(APISERVER)])
+        if record := self._running.pop(APISERVER, None):
+            processes.kill([record])
 
     def start_apiserver(self) -> None:
         """Again on the same data and the same port; returns when it is ready."""
@@ -77,9 +78,12 @@ class ControlPlane:
         self.wait_until(self.http.is_ready, "the API server")
 
     def compact_etcd(self) -> None:
-        """Forget all history up to now: a watch from an older version gets 410 Gone."""
+        """Forget all history: a watch from before gets 410. For a control plane of one's own: connections break."""
         revision = int(self._etcd("/v3/kv/range", {"key": "AA=="})["header"]["revision"])
         self._etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+        # Its watch cache would still remember what etcd forgot.
+        self.kill_apiserver()
+        self.start_apiserver()
 
     def launch(self, name: str, command: Sequence[str]) -> ProcessRecord:
         """Run one more program beside the cluster; it is recorded and stopped with it."""
@@ -140,16 +144,17 @@ class ControlPlane:
 
     def _start_with_a_free_port(self) -> None:
         self._start_program(ETCD, components.etcd_flags(self._files))
-        for attempt in range(_PORT_ATTEMPTS):
-            if attempt:
-                self._use_port(free_port())
+        attempts = 1 if self.options.port else _PORT_ATTEMPTS
+        for attempt in range(1, attempts + 1):
             try:
                 self._start_clients_of_port()
             except PortTakenError:
+                if attempt == attempts:
+                    raise
                 self._kill_clients_of_port()
+                self._use_port(free_port())
             else:
                 return
-        raise LocalError(f"no free port on {self.options.bind_address} in {_PORT_ATTEMPTS} attempts; run it again")
 
     def _start_clients_of_port(self) -> None:
         self._start_program(APISERVER, components.apiserver_flags(self.options, self._files, self.port))
@@ -164,9 +169,8 @@ class ControlPlane:
             self._start_program(SCHEDULER, components.scheduler_flags(self.options, kubeconfig))
 
     def _kill_clients_of_port(self) -> None:
-        for name in (APISERVER, CONTROLLER_MANAGER, SCHEDULER):
-            if record := self._running.pop(name, None):
-                processes.kill([record])
+        names = [name for name in (APISERVER, CONTROLLER_MANAGER, SCHEDULER) if name in self._running]
+        processes.kill([self._running.pop(name) for name in names])
 
     def _start_program(self, name: str, flags: Sequence[str]) -> None:
         self.launch(name, [str(self._programs[name]), *flags])
@@ -177,7 +181,7 @@ class ControlPlane:
                 continue
             log = self.log_file(name).read_text(errors="replace")
             if "address already in use" in log:
-                raise PortTakenError(f"port {self.port} was taken by another process; run it again")
+                raise PortTakenError(f"port {self.port} is taken by another process; end that, or choose another port")
             last_line = log.strip().rpartition("\n")[2]
             raise LocalError(f"{name} ended by itself, see {self.log_file(name)}: {last_line}")
 

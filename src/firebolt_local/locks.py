@@ -1,0 +1,43 @@
+"""How do two commands on one machine keep out of each other's way?
+
+The kernel holds the lock, not the file: a killed holder leaves nothing to clean up, whatever file may still lie there.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def exclusive(path: Path, *, when_waiting: Callable[[], None] = lambda: None) -> Generator[int]:
+    """Hold the lock; the file is gone afterwards. Yields the descriptor: a child that inherits it holds on too."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = _locked(path, when_waiting)
+    try:
+        yield descriptor
+    finally:
+        # While we hold it: whoever waits for this file sees that it is gone and takes a new one.
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(path: Path, when_waiting: Callable[[], None]) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            when_waiting()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _is_still_at(path, descriptor):
+            return descriptor
+        os.close(descriptor)
+
+
+def _is_still_at(path: Path, descriptor: int) -> bool:
+    try:
+        return path.stat().st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False

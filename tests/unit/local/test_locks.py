@@ -1,0 +1,72 @@
+"""Does a lock keep others out, and does a dead holder never keep anyone out?"""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from firebolt_local import locks
+from firebolt_local.locks import exclusive
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from firebolt_local.locks import exclusive
+with exclusive(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(300)
+"""
+
+
+def test_given_a_holder_then_the_next_waits_and_is_told(tmp_path: Path) -> None:
+    path, order, told = tmp_path / "lock", list[str](), threading.Event()
+
+    def second() -> None:
+        with exclusive(path, when_waiting=told.set):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with exclusive(path):
+        thread.start()
+        assert told.wait(5)
+        order.append("first")
+    thread.join(5)
+    assert order == ["first", "second"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_given_a_file_that_a_dead_holder_left_then_nobody_waits(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    environment = {**os.environ, "PYTHONPATH": str(Path(locks.__file__).parent.parent)}
+    with subprocess.Popen([sys.executable, "-c", _HOLD, path], stdout=subprocess.PIPE, env=environment) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        holder.kill()
+        holder.wait()
+    assert path.exists()
+    waited = list[bool]()
+    with exclusive(path, when_waiting=lambda: waited.append(True)):
+        assert waited == []
+
+
+def test_given_many_at_once_then_never_two_inside(tmp_path: Path) -> None:
+    inside, most = 0, 0
+    guard = threading.Lock()
+
+    def enter() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with exclusive(tmp_path / "lock"):
+                with guard:
+                    inside += 1
+                    most = max(most, inside)
+                with guard:
+                    inside -= 1
+
+    threads = [threading.Thread(target=enter) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert most == 1
