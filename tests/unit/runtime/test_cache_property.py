@@ -18,7 +18,7 @@ from firebolt_operator.runtime.coverage import Coverage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUNS, STEPS = 400, 80
+RUNS, STEPS = 150, 80
 NAMES = ("a", "b")
 MINE = {"mine": "yes"}
 
