@@ -1,0 +1,149 @@
+"""A stand-in for one engine pod: it honours the port, the health path and the drained answer, and obeys a test."""
+
+import asyncio
+import itertools
+import socket
+import struct
+from typing import Final
+
+from tests.dataplane.support.http_messages import Message, MessageReader, answer
+from tests.dataplane.support.ledger import Ledger, parameter
+
+QUERY_PORT: Final = 3473
+DRAINED: Final = {"X-Firebolt-Drained": "true"}
+
+
+class EnginePod:
+    """Change its attributes at any time; they apply from the next request or connection on."""
+
+    def __init__(self, address: str, ledger: Ledger) -> None:
+        self.address = address
+        self.ledger = ledger
+        self.is_ready = True
+        self.is_drained = False
+        self.is_silent = False  # takes queries and never answers
+        self.resets_connections = False  # right after accepting them
+        self.status = 200
+        self.delay = 0.0  # seconds; the parameter `delay` of a query wins
+        self.closes_idle_after: float | None = None
+        self.announces_close_every = 0  # answers; 0 means never
+        self.connections: set[_Connection] = set()
+        self.accepted = 0
+        self.health_checks = 0
+        self.answered = itertools.count(1)
+        self._server: asyncio.Server | None = None
+
+    @property
+    def running(self) -> int:
+        return sum(connection.is_running for connection in self.connections)
+
+    async def start(self) -> "EnginePod":
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: _Connection(self), self.address, QUERY_PORT, backlog=2048, reuse_address=True
+        )
+        return self
+
+    def begin_shutdown(self) -> None:
+        """What an engine does on SIGTERM: it fails its health check and turns new queries away before any work."""
+        self.is_ready = False
+        self.is_drained = True
+
+    def stop_listening(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def die(self) -> None:
+        """At once, with whatever runs; peers see a reset."""
+        self.stop_listening()
+        for connection in list(self.connections):
+            connection.reset()
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, pod: EnginePod) -> None:
+        self.pod = pod
+        self.is_running = False
+        self._reader = MessageReader()
+        self._transport: asyncio.Transport | None = None
+        self._idle: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if not isinstance(transport, asyncio.Transport):
+            raise TypeError("a TCP connection without a TCP transport")
+        self._transport = transport
+        self.pod.connections.add(self)
+        self.pod.accepted += 1
+        if self.pod.resets_connections:
+            self.reset()
+            return
+        self._rest()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the base class names it
+        self.pod.connections.discard(self)
+        self._stop_idle_clock()
+
+    def data_received(self, data: bytes) -> None:
+        self._stop_idle_clock()
+        message = self._reader.feed(data)
+        if message is None:
+            return
+        if message.target == "/health/ready":
+            self.pod.health_checks += 1
+            self._send(answer(200 if self.pod.is_ready else 503))
+            return
+        self._run(message)
+
+    def reset(self) -> None:
+        if self._transport is None:
+            return
+        found: socket.socket | None = self._transport.get_extra_info("socket")
+        if found is not None:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._transport.abort()
+
+    def _run(self, message: Message) -> None:
+        if self.pod.is_drained:
+            self.pod.ledger.turn_away(self.pod.address, message.target)
+            self._send(answer(503, b"draining", DRAINED))
+            return
+        self.pod.ledger.record(self.pod.address, message.target, message.headers, message.body)
+        self.is_running = True
+        if self.pod.is_silent:
+            return
+        delay = float(parameter(message.target, "delay") or self.pod.delay)
+        if delay <= 0:
+            self._finish()
+            return
+        asyncio.get_running_loop().call_later(delay, self._finish)
+
+    def _finish(self) -> None:
+        self.is_running = False
+        self._send(answer(self.pod.status, b"1\n", self._answer_headers()))
+
+    def _answer_headers(self) -> dict[str, str]:
+        headers = {"x-pod": self.pod.address}
+        every = self.pod.announces_close_every
+        if every and next(self.pod.answered) % every == 0:
+            headers["connection"] = "close"
+        return headers
+
+    def _send(self, data: bytes) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        self._transport.write(data)
+        if b"\r\nconnection: close\r\n" in data:
+            self._transport.close()
+            return
+        self._rest()
+
+    def _rest(self) -> None:
+        after = self.pod.closes_idle_after
+        if after is not None and self._transport is not None:
+            self._idle = asyncio.get_running_loop().call_later(after, self._transport.close)
+
+    def _stop_idle_clock(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None

@@ -1,0 +1,99 @@
+"""Gateway, resolver, engines and agent together, on loopback addresses that no other test uses."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.dataplane.support.client import Client
+from tests.dataplane.support.dns_server import Zone, serving_dns
+from tests.dataplane.support.engine_pod import EnginePod
+from tests.dataplane.support.envoy import Envoy, running_envoy
+from tests.dataplane.support.hold_agent import HoldAgent, serving_holds
+from tests.dataplane.support.ledger import Ledger
+from tests.dataplane.support.relocation import DNS_PORT, relocated
+from tests.unit.gateway.builders import an_instance, gateway_inputs
+
+from firebolt_operator.api import names
+from firebolt_operator.gateway.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.refs import Manifest
+
+NAMESPACE: Final = "ns"
+Change = Callable[[Manifest], None]
+
+
+@dataclass(slots=True)
+class Rig:
+    address: str  # of gateway, resolver and agent
+    envoy: Envoy
+    client: Client
+    zone: Zone
+    agent: HoldAgent
+    ledger: Ledger = field(default_factory=Ledger)
+    pods: list[EnginePod] = field(default_factory=list[EnginePod])
+
+    async def pod(self) -> EnginePod:
+        """One more engine pod, on an address of its own."""
+        prefix = self.address.rpartition(".")[0]
+        pod = EnginePod(f"{prefix}.{len(self.pods) + 2}", self.ledger)
+        self.pods.append(pod)
+        return await pod.start()
+
+    async def generation(self, count: int) -> list[EnginePod]:
+        return [await self.pod() for _ in range(count)]
+
+    def point(self, engine: str, pods: list[EnginePod]) -> None:
+        """What switching a Service's selector does to DNS."""
+        self.zone.set(service_host(engine), *(pod.address for pod in pods))
+
+    def stop_pods(self) -> None:
+        for pod in self.pods:
+            pod.die()
+
+    async def hosts(self, engine: str = "eng") -> dict[str, str]:
+        return await self.envoy.hosts(engine, NAMESPACE)
+
+
+def service_host(engine: str) -> str:
+    return f"{names.engine_service_name(engine)}.{NAMESPACE}.svc.cluster.local"
+
+
+@asynccontextmanager
+async def running_rig(
+    folder: Path, *, wake: bool = False, concurrency: int = 1, change: Change | None = None
+) -> AsyncGenerator[Rig]:
+    """`change` is for negative controls: the configuration without one of its settings."""
+    address = f"127.{random.randint(10, 250)}.{random.randint(1, 250)}.1"
+    bootstrap = relocated(envoy_bootstrap(rig_inputs(wake=wake)), address)
+    if change is not None:
+        change(bootstrap)
+    zone, agent = Zone(), HoldAgent()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serving_dns(zone, address, DNS_PORT))
+        if wake:
+            await stack.enter_async_context(serving_holds(agent, address, names.PORT_WAKE_HOLD))
+        running = await stack.enter_async_context(running_envoy(bootstrap, folder, concurrency))
+        client = Client(address, names.PORT_GATEWAY)
+        stack.callback(client.close)
+        rig = Rig(address, running, client, zone, agent)
+        stack.callback(rig.stop_pods)
+        yield rig
+
+
+def rig_inputs(*, wake: bool) -> GatewayInputs:
+    return gateway_inputs(an_instance(namespace=NAMESPACE), wake=wake)
+
+
+async def eventually(check: Callable[[], Awaitable[bool]], within: float, what: str) -> float:
+    """Seconds until the check holds: for state that only Envoy knows, and that it announces to nobody."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    while not await check():
+        if loop.time() - begun > within:
+            raise AssertionError(f"not within {within} s: {what}")
+        await asyncio.sleep(0.02)
+    return loop.time() - begun
