@@ -1,5 +1,6 @@
 """A real control plane for every test that concerns Kubernetes; started once, on first use."""
 
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ import pytest
 
 from firebolt_local import programs
 from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.pod_network import PodNetwork
 from firebolt_local.scrape import ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
 
@@ -33,6 +35,14 @@ def simulated_pods(control_plane: ControlPlane) -> SimulatedPods:
 def scraped_pods(simulated_pods: SimulatedPods) -> SimulatedPods:
     """The same pods: `.scrape` decides what they answer on their metrics port. Take `scrape` to have orders undone."""
     return simulated_pods
+
+
+@pytest.fixture(scope="session")
+def pod_network(simulated_pods: SimulatedPods) -> PodNetwork:
+    """Commands run with its prefix reach simulated pods by address."""
+    if os.geteuid() != 0:
+        pytest.skip("a network namespace needs root")
+    return simulated_pods.open_network()
 
 
 @pytest.fixture

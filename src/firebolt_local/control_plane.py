@@ -22,7 +22,7 @@ from firebolt_local.unix_http import unix_request
 __all__ = ["ControlPlane", "Options"]
 
 MASTERS = "system:masters"
-_START_SECONDS = 60
+_START_SECONDS = 120
 _LOOK_AGAIN_SECONDS = 0.05
 _PORT_ATTEMPTS = 5
 _SERVER_NAMES = (LOOPBACK, "localhost", "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")

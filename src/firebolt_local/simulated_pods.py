@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from firebolt_local.control_plane import ControlPlane
+from firebolt_local.pod_network import PodNetwork, open_pod_network
 from firebolt_local.scrape import SOCKET, ScrapeControl
 from firebolt_operator.refs import Manifest
 
@@ -54,6 +55,10 @@ class SimulatedPods:
         plane.wait_until(self.scrape.is_up, "the scrape server")
         plane.wait_until(self._is_node_ready, "the simulated node")
         return self
+
+    def open_network(self) -> PodNetwork:
+        """Let programs reach pods by address, from a network namespace; needs root."""
+        return open_pod_network(self.control_plane, POD_RANGE)
 
     def add_volumes(self, count: int) -> None:
         """Volumes without a class for claims without one; a volume whose claim is gone serves the next."""
