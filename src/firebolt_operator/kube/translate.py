@@ -19,6 +19,8 @@ from firebolt_operator.errors import (
 )
 
 QUOTE_LIMIT: Final = 512  # bytes of a foreign answer that go into a message
+# How the API server begins its answer to an apply with a field the schema lacks: a 500, though the fault is ours.
+_UNKNOWN_FIELD: Final = "failed to create typed patch object"
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -46,6 +48,8 @@ def refusal(doing: str, code: int, body: bytes, *, is_write: bool) -> OperatorEr
     """The error for an answer that is not a success."""
     status = read_status(body)
     words = f"{doing}: {status.message} (HTTP {code})"
+    if code == 500 and status.message.startswith(_UNKNOWN_FIELD):
+        return InvalidError(words, status=code, reason=status.reason)
     if code >= 500:
         # A 5xx says that something broke on the way, not whether the write was stored before it did.
         return UnansweredError(words) if is_write else TransientError(words)

@@ -5,6 +5,7 @@ A write that was sent and not answered is never repeated here: it may have happe
 """
 
 import asyncio
+import io
 import socket
 import time
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ CONNECT_SECONDS: Final = 10.0
 ANSWER_LIMIT: Final = 256 << 20  # bytes; a page of 500 objects stays far below
 RETRY_DELAYS: Final = (0.1, 0.4, 1.6)  # seconds before each repetition, or what the server asks for if that is more
 LONGEST_RETRY_AFTER: Final = 10.0  # seconds; a server that wants more gets the caller's back-off instead
+LARGE_BODY: Final = 1 << 18  # bytes
 KEEPALIVE_SECONDS: Final = 50.0  # below the API server's own 90: we close first, so no write meets a closing server
 USER_AGENT: Final = "firebolt-operator"
 _Address = tuple[int, int, int, str, tuple[object, ...]]  # as getaddrinfo answers
@@ -154,7 +156,7 @@ class Transport:
         response = await self._session.request(
             call.method,
             URL(self._credentials.server + call.path, encoded=True),
-            data=call.body,
+            data=_payload(call.body),
             headers=headers,
             allow_redirects=False,
             ssl=proof.tls,
@@ -164,6 +166,11 @@ class Transport:
             return Answer(response.status, b"", stream=response)
         async with response:
             return Answer(response.status, await _whole_body(response, call.answer_limit), _retry_after(response))
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """What is large goes out piece by piece: in one go it would hold up everyone else."""
+    return io.BytesIO(body) if body is not None and len(body) > LARGE_BODY else body
 
 
 async def _whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
