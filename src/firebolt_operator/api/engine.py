@@ -28,11 +28,16 @@ AUTO_STOP_NOTE = note(
     **{"x-kubernetes-validations": [AUTO_STOP_RULE]},
 )
 CUSTOM_CONFIG_NOTE = note("Merged into the engine's configuration file; what the operator owns there is left out.")
-UI_NOTE = note("Adds the web UI as a sidecar.")
-DRAIN_ENABLED_NOTE = note("Whether an old generation waits for its running queries before it is deleted.")
-DRAIN_INTERVAL_NOTE = note("How often a draining generation is looked at.")
+UI_NOTE = note("Adds the web UI as a sidecar; off unless the engine or its class says so.")
+DRAIN_ENABLED_NOTE = note(
+    "Whether an old generation waits for its running queries before it is deleted;"
+    " it does unless the engine or its class says no."
+)
+DRAIN_INTERVAL_NOTE = note("How often a draining generation is looked at; 5s if neither engine nor class says.")
 DRAIN_TIMEOUT_NOTE = note("Longest wait for a draining generation, counted from the switch; unset waits for ever.")
-ROLLOUT_NOTE = note("graceful drains the old generation before it is deleted; recreate deletes it after the switch.")
+ROLLOUT_NOTE = note(
+    "graceful, the default, drains the old generation before it is deleted; recreate deletes it after the switch."
+)
 
 
 class EngineSpec(Model, frozen=True, kw_only=True):

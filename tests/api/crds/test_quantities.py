@@ -6,12 +6,14 @@ from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api.quantities import canonical_quantity, is_same_quantity
 from firebolt_operator.refs import Manifest
 
-EDGES = ["0", "0.5", "1024Mi", "1.5Gi", "1000", "100000m", "0.5Ki", "0.1Ki", "1000000e3", "0.1n", "1000Ei", "1e20"]
+EDGES = ["0", "0.5", "1000", "100000m", "1000000e3", "1e20", "0.1n"]
+BINARY_EDGES = ["1024Mi", "1.5Gi", "0.5Ki", "0.1Ki", "0.9765625Ki", "0Ki", "1000Ei"]
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E-4", "e+2"]
 
 
 def test_quantities_are_printed_as_the_api_server_prints_them(control_plane: ControlPlane) -> None:
-    assert [canonical_quantity(text) for text in EDGES] == printed_by(control_plane, EDGES)
+    texts = EDGES + BINARY_EDGES
+    assert [canonical_quantity(text) for text in texts] == printed_by(control_plane, texts)
 
 
 def test_what_the_api_server_prints_is_our_form_or_the_text_as_it_was_typed(control_plane: ControlPlane) -> None:
