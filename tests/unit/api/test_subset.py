@@ -21,10 +21,14 @@ LIVE: dict[str, Any] = {
         pytest.param({"metadata": {"labels": {"a": "1"}}}, True, id="foreign-keys-do-not-matter"),
         pytest.param({"metadata": {"labels": {"a": "2"}}}, False, id="a-changed-value-matters"),
         pytest.param({"metadata": {"labels": {"b": "1"}}}, False, id="a-missing-key-matters"),
-        pytest.param({"spec": {"ports": [{"name": "http", "port": 80}]}}, True, id="defaulted-fields-in-lists-are-fine"),
+        pytest.param(
+            {"spec": {"ports": [{"name": "http", "port": 80}]}}, True, id="defaulted-fields-in-lists-are-fine"
+        ),
         pytest.param({"spec": {"ports": []}}, False, id="an-extra-element-matters"),
         pytest.param({"spec": {"absent": []}}, True, id="an-empty-list-is-stored-as-absent"),
-        pytest.param({"spec": {"resources": {"requests": {"memory": "1024Mi", "cpu": 0.5}}}}, False, id="not-a-quantity"),
+        pytest.param(
+            {"spec": {"resources": {"requests": {"memory": "1024Mi", "cpu": 0.5}}}}, False, id="not-a-quantity"
+        ),
         pytest.param({"spec": {"resources": {"requests": {"memory": "1024Mi", "cpu": "0.5"}}}}, True, id="by-value"),
         pytest.param({"spec": {"flag": 0}}, False, id="zero-is-not-false"),
         pytest.param({"metadata": {"labels": "a"}}, False, id="another-type-matters"),
