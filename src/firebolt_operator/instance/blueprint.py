@@ -1,6 +1,7 @@
 """How the objects of one instance look, for decisions that must not care how they are rendered."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from firebolt_operator.api.instance import FireboltInstance
@@ -18,6 +19,7 @@ class Piece:
 
 
 Pieces = tuple[Piece, ...]
+Key = tuple[str, str]  # namespace and name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Blueprint(Protocol):
     def gateway(self) -> Pieces: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InstanceBlueprint:
     """The real thing: renders from the instance's spec."""
 
@@ -58,6 +60,11 @@ class InstanceBlueprint:
         )
 
     def gateway(self) -> Pieces:
+        return self._gateway
+
+    @cached_property
+    def _gateway(self) -> Pieces:
+        """Rendered once: writing Envoy's configuration down takes longer than the rest of a pass."""
         inputs = GatewayInputs(
             instance=self.instance,
             image=self.images.gateway,
@@ -72,3 +79,28 @@ class InstanceBlueprint:
             Piece("gateway service", objects.service),
             Piece("gateway pdb", objects.disruption_budget),
         )
+
+
+class BlueprintMemory:
+    """Gives the same blueprint again while nothing that is rendered has changed."""
+
+    def __init__(self, images: InstanceImages) -> None:
+        self._images = images
+        self._known: dict[Key, tuple[object, InstanceBlueprint]] = {}
+
+    def of(self, instance: FireboltInstance) -> InstanceBlueprint:
+        key, inputs = (instance.metadata.namespace, instance.metadata.name), _inputs(instance)
+        known = self._known.get(key)
+        if known is not None and known[0] == inputs:
+            return known[1]
+        blueprint = InstanceBlueprint(instance, self._images)
+        self._known[key] = (inputs, blueprint)
+        return blueprint
+
+    def forget(self, key: Key) -> None:
+        self._known.pop(key, None)
+
+
+def _inputs(instance: FireboltInstance) -> object:
+    status = instance.status
+    return instance.metadata.uid, instance.spec, status.auth, status.engine_tls, status.gateway_tls

@@ -1,0 +1,56 @@
+"""Carries a plan out: the steps in their order. The status comes last, and elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.errors import AlreadyExistsError, ConflictError, FencedError, OperatorError
+from firebolt_operator.instance.inventory import instance_ref
+from firebolt_operator.instance.plan import Apply, Create, Remake, Step
+from firebolt_operator.instance.steps import ref_of
+from firebolt_operator.kube.ports import Writer
+from firebolt_operator.refs import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailure:
+    step: Step
+    error: OperatorError
+
+
+async def carry_out(steps: Sequence[Step], writer: Writer) -> StepFailure | None:
+    """The first failure ends it: what follows rests on what came before."""
+    for step in steps:
+        try:
+            await _write(step.write, writer)
+        except FencedError:
+            raise
+        except OperatorError as err:
+            return StepFailure(step, err)
+    return None
+
+
+async def _write(write: Create | Apply | Remake, writer: Writer) -> None:
+    match write:
+        case Apply(manifest):
+            await writer.apply(manifest)
+        case Create(manifest):
+            await _create(manifest, writer)
+        case Remake(live, manifest):
+            await writer.delete(ref_of(manifest), uid=live.metadata.uid)
+            await writer.apply(manifest)
+
+
+async def _create(manifest: Manifest, writer: Writer) -> None:
+    try:
+        await writer.create(manifest)
+    except AlreadyExistsError as err:
+        # Somebody was quicker: whatever it says counts, and the next pass reads it.
+        raise ConflictError(str(err)) from err
+
+
+async def patch_instance(instance: FireboltInstance, patch: Manifest, writer: Writer) -> None:
+    """Only while the instance is the one that was decided on: lists in a merge patch replace what is there."""
+    metadata = instance.metadata
+    decided_on = {"resourceVersion": metadata.resource_version, "uid": metadata.uid}
+    await writer.merge_patch(instance_ref(instance), {**patch, "metadata": {**patch.get("metadata", {}), **decided_on}})

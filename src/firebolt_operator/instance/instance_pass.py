@@ -1,0 +1,111 @@
+"""The pass proper: upkeep, facts, decision, writes, one status."""
+
+from datetime import datetime, timedelta
+
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.instance_id import ENTROPY_BYTES, mint_instance_id
+from firebolt_operator.api.names import EventReason
+from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.instance.act import StepFailure, carry_out, patch_instance
+from firebolt_operator.instance.decide import Situation, decide_instance, status_after, step_problem
+from firebolt_operator.instance.inventory import instance_ref
+from firebolt_operator.instance.observe import Observer
+from firebolt_operator.instance.plan import AT_ONCE, InstancePlan, Problem, Stage
+from firebolt_operator.instance.status_writer import write_status
+from firebolt_operator.instance.surroundings import InstanceSurroundings
+from firebolt_operator.instance.upkeep import decide_upkeep
+from firebolt_operator.runtime.controller import Outcome
+
+PASSWORD_BYTES = 12
+TERMINAL_EVENTS = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
+
+
+class InstancePass:
+    """Lives for one pass; `instance` moves on with every write of it."""
+
+    def __init__(self, around: InstanceSurroundings, observer: Observer, instance: FireboltInstance) -> None:
+        self._around = around
+        self._observer = observer
+        self._instance = instance
+        self.has_observed = False
+        # Whole seconds, because a status keeps no more.
+        self._now: datetime = around.clock.now().replace(microsecond=0)
+
+    async def run(self) -> Outcome:
+        is_success = False
+        try:
+            outcome = await self._work()
+            is_success = True
+        finally:
+            self._around.recorder.record(self._instance)
+            if is_success:
+                self._around.recorder.reconciled(self._instance, self._around.clock.now())
+        return outcome
+
+    async def _work(self) -> Outcome:
+        new_id = mint_instance_id(self._now, self._around.entropy(ENTROPY_BYTES))
+        upkeep = decide_upkeep(self._instance, new_id=new_id)
+        if upkeep is not None:
+            return await self._keep_up(upkeep)
+        facts = await self._observer.facts(self._instance)
+        self.has_observed = True
+        situation = Situation(
+            instance=self._instance,
+            facts=facts,
+            blueprint=self._around.blueprints.of(self._instance),
+            new_password=self._around.entropy(PASSWORD_BYTES).hex(),
+            now=self._now,
+        )
+        return await self._carry_out(situation, decide_instance(situation))
+
+    async def _keep_up(self, plan: InstancePlan) -> Outcome:
+        if plan.patch is not None:
+            await patch_instance(self._instance, plan.patch, self._around.writer)
+        else:
+            for reason in TERMINAL_EVENTS:
+                self._around.events.settle(self._instance.metadata.uid, reason)
+            await self._write(plan.status)
+        return Outcome(plan.reason, again=True)
+
+    async def _carry_out(self, situation: Situation, plan: InstancePlan) -> Outcome:
+        failure = await carry_out(plan.steps, self._around.writer)
+        problem = plan.problem if failure is None else step_problem(failure.step, str(failure.error))
+        if problem is not None:
+            raise await self._end_early(situation, problem, failure)
+        for warning in plan.warnings:
+            # Before the status: whoever dies in between warns again rather than never.
+            ref, uid = instance_ref(self._instance), self._instance.metadata.uid
+            await self._around.events.warn(ref, uid, warning, now=self._around.clock.now())
+        await self._write(plan.status)
+        return _outcome(plan.reason, plan.look_again_after)
+
+    async def _end_early(
+        self, situation: Situation, problem: Problem, failure: StepFailure | None
+    ) -> OperatorError | ExceptionGroup[OperatorError]:
+        """The error that the pass ends with; the root cause comes first and is never lost."""
+        error = _error(problem, failure)
+        try:
+            await self._write(status_after(situation, problem))
+        except FencedError:
+            raise
+        except OperatorError as status_error:
+            return ExceptionGroup("neither the pass nor its status went through", [error, status_error])
+        return error
+
+    async def _write(self, status: InstanceStatus) -> None:
+        around = self._around
+        self._instance = await write_status(self._instance, status, reader=around.reader, writer=around.writer)
+
+
+def _outcome(reason: str, after: timedelta) -> Outcome:
+    return Outcome(reason, again=True) if after == AT_ONCE else Outcome(reason, look_again_after=after)
+
+
+def _error(problem: Problem, failure: StepFailure | None) -> OperatorError:
+    if problem.stage is Stage.CHECKS:
+        # Only an edit helps, and an edit starts a pass.
+        return SpecRejectedError(f"{problem.condition} ({problem.reason})", problem.message)
+    kind = TransientError if failure is None or isinstance(failure.error, TransientError) else OperatorError
+    error = kind(str(problem))
+    error.__cause__ = None if failure is None else failure.error
+    return error

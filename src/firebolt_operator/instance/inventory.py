@@ -1,0 +1,58 @@
+"""Which objects does an instance have, by name?"""
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    FIREBOLT_INSTANCES,
+    PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
+    ROLE_BINDINGS,
+    ROLES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    SERVICES,
+    STATEFULSETS,
+)
+from firebolt_operator.instance.metadata_service import credentials_in_use
+from firebolt_operator.refs import Ref
+
+
+def instance_ref(instance: FireboltInstance) -> Ref:
+    return Ref(FIREBOLT_INSTANCES, instance.metadata.namespace, instance.metadata.name)
+
+
+def metadata_deployment_ref(instance: FireboltInstance) -> Ref:
+    return Ref(DEPLOYMENTS, instance.metadata.namespace, names.metadata_name(instance.metadata.name))
+
+
+def gateway_deployment_ref(instance: FireboltInstance) -> Ref:
+    return Ref(DEPLOYMENTS, instance.metadata.namespace, names.gateway_name(instance.metadata.name))
+
+
+def credentials_ref(instance: FireboltInstance) -> Ref:
+    return Ref(SECRETS, instance.metadata.namespace, credentials_in_use(instance))
+
+
+def database_claim_ref(instance: FireboltInstance) -> Ref:
+    claim = names.postgres_claim_name(instance.metadata.name)
+    return Ref(PERSISTENT_VOLUME_CLAIMS, instance.metadata.namespace, claim)
+
+
+def child_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
+    """Everything that is applied; the two Deployments are asked for on their own."""
+    name, namespace = instance.metadata.name, instance.metadata.namespace
+    gateway = names.gateway_name(name)
+    return (
+        Ref(STATEFULSETS, namespace, names.postgres_name(name)),
+        Ref(SERVICES, namespace, names.postgres_name(name)),
+        Ref(CONFIG_MAPS, namespace, names.metadata_config_name(name)),
+        Ref(SERVICES, namespace, names.metadata_name(name)),
+        Ref(CONFIG_MAPS, namespace, names.gateway_config_name(name)),
+        Ref(SERVICES, namespace, gateway),
+        Ref(POD_DISRUPTION_BUDGETS, namespace, gateway),
+        Ref(SERVICE_ACCOUNTS, namespace, gateway),
+        Ref(ROLES, namespace, gateway),
+        Ref(ROLE_BINDINGS, namespace, gateway),
+    )
