@@ -62,7 +62,7 @@ POD_CASES: list[tuple[str, Any]] = [
     ("hostUsers", False),
     ("enableServiceLinks", True),
     ("serviceAccount", "x"),
-    ("automountServiceAccountToken", True),
+    ("automountServiceAccountToken", False),
 ]
 
 
