@@ -64,7 +64,12 @@ def service_host(engine: str) -> str:
 
 @asynccontextmanager
 async def running_rig(
-    folder: Path, *, wake: bool = False, concurrency: int = 1, change: Change | None = None
+    folder: Path,
+    *,
+    wake: bool = False,
+    agent_runs: bool = True,
+    concurrency: int = 1,
+    change: Change | None = None,
 ) -> AsyncGenerator[Rig]:
     """`change` is for negative controls: the configuration without one of its settings."""
     address = f"127.{random.randint(10, 250)}.{random.randint(1, 250)}.1"
@@ -74,7 +79,7 @@ async def running_rig(
     zone, agent = Zone(), HoldAgent()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving_dns(zone, address, DNS_PORT))
-        if wake:
+        if wake and agent_runs:
             await stack.enter_async_context(serving_holds(agent, address, names.PORT_WAKE_HOLD))
         running = await stack.enter_async_context(running_envoy(bootstrap, folder, concurrency))
         client = Client(address, names.PORT_GATEWAY)
