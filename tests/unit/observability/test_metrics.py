@@ -1,0 +1,153 @@
+"""The names and labels that dashboards rely on."""
+
+from dataclasses import dataclass, field
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from firebolt_operator.observability.controller_metrics import ControllerMetrics, WorkQueueMetrics
+from firebolt_operator.observability.metrics import (
+    CacheMetrics,
+    CertificateMetrics,
+    LeaderMetrics,
+    Metrics,
+    RequestMetrics,
+    WebhookMetrics,
+)
+
+
+async def samples(metrics: Metrics) -> dict[str, float]:
+    """Everything that is exposed, as `name{label=value,...}`."""
+    text = (await metrics.render()).decode()
+    return {
+        f"{sample.name}{{{','.join(f'{key}={value}' for key, value in sorted(sample.labels.items()))}}}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@dataclass
+class AQueue:
+    ages: list[float] = field(default_factory=list[float])
+
+    def depths(self) -> dict[str, int]:
+        return {"urgent": 0, "event": 3, "resync": 1}
+
+    def oldest_age(self) -> float:
+        return 7.0
+
+    def running_ages(self) -> list[float]:
+        return self.ages
+
+
+@dataclass
+class ACache:
+    broken_total: int = 2
+    broken: frozenset[tuple[str, str]] = frozenset({("ns", "a")})
+
+    def __len__(self) -> int:
+        return 5
+
+
+async def test_given_a_controller_then_all_results_exist_before_anything_happened() -> None:
+    metrics = Metrics()
+    ControllerMetrics(metrics).recorder("fireboltengine", workers=8)
+    found = await samples(metrics)
+    for result in ("success", "error", "requeue", "requeue_after"):
+        assert found[f"controller_runtime_reconcile_total{{controller=fireboltengine,result={result}}}"] == 0
+    assert found["controller_runtime_max_concurrent_reconciles{controller=fireboltengine}"] == 8
+
+
+async def test_given_passes_then_they_are_counted_by_what_became_of_them() -> None:
+    metrics = Metrics()
+    recorder = ControllerMetrics(metrics).recorder("c", workers=1)
+    for result in ("success", "error", "requeue_after"):
+        recorder.began()
+        recorder.ended(result, 0.02)
+    recorder.began()
+    recorder.rejected()
+    recorder.timed_out()
+    recorder.crashed()
+    found = await samples(metrics)
+    assert {
+        name: value for name, value in found.items() if value and name.startswith("controller_") and "le=" not in name
+    } == {
+        "controller_runtime_reconcile_total{controller=c,result=success}": 1,
+        "controller_runtime_reconcile_total{controller=c,result=error}": 1,
+        "controller_runtime_reconcile_total{controller=c,result=requeue_after}": 1,
+        "controller_runtime_reconcile_errors_total{controller=c}": 1,
+        "controller_runtime_terminal_reconcile_errors_total{controller=c}": 1,
+        "controller_runtime_reconcile_timeouts_total{controller=c}": 1,
+        "controller_runtime_reconcile_panics_total{controller=c}": 1,
+        "controller_runtime_reconcile_time_seconds_count{controller=c}": 3,
+        "controller_runtime_reconcile_time_seconds_sum{controller=c}": 0.06,
+        "controller_runtime_max_concurrent_reconciles{controller=c}": 1,
+        "controller_runtime_active_workers{controller=c}": 1,
+    }
+
+
+async def test_given_a_queue_then_its_levels_are_read_at_the_scrape() -> None:
+    metrics, queue = Metrics(), AQueue()
+    families = WorkQueueMetrics(metrics)
+    recorder = families.recorder("c")
+    families.shows("c", queue)
+    queue.ages = [1.5, 4.0]
+    recorder.added()
+    recorder.retried()
+    recorder.handed_out(0.2)
+    recorder.finished(0.3)
+    found = await samples(metrics)
+    labels = "controller=c,name=c"
+    assert {name: value for name, value in found.items() if name.startswith("workqueue") and "le=" not in name} == {
+        f"workqueue_depth{{{labels},priority=urgent}}": 0,
+        f"workqueue_depth{{{labels},priority=event}}": 3,
+        f"workqueue_depth{{{labels},priority=resync}}": 1,
+        f"workqueue_oldest_key_age_seconds{{{labels}}}": 7,
+        f"workqueue_adds_total{{{labels}}}": 1,
+        f"workqueue_retries_total{{{labels}}}": 1,
+        f"workqueue_queue_duration_seconds_count{{{labels}}}": 1,
+        f"workqueue_queue_duration_seconds_sum{{{labels}}}": 0.2,
+        f"workqueue_work_duration_seconds_count{{{labels}}}": 1,
+        f"workqueue_work_duration_seconds_sum{{{labels}}}": 0.3,
+        f"workqueue_unfinished_work_seconds{{{labels}}}": 5.5,
+        f"workqueue_longest_running_processor_seconds{{{labels}}}": 4,
+    }
+
+
+async def test_given_requests_leadership_webhooks_and_certificates_then_each_has_its_name() -> None:
+    metrics = Metrics()
+    requests = RequestMetrics(metrics, "10.0.0.1:443")
+    requests.request("GET", "200", 0.1, "pods")
+    requests.request("GET", "200", 0.3, "secrets")
+    leader = LeaderMetrics(metrics, "lease")
+    leader.leading(True)
+    leader.slow_path()
+    certificates = CertificateMetrics(metrics)
+    certificates.certificate_read()
+    certificates.certificate_failed()
+    webhooks = WebhookMetrics(metrics)
+    webhooks.began("/validate")
+    webhooks.began("/validate")
+    webhooks.ended("/validate", 200, 0.01)
+    found = await samples(metrics)
+    expected = {
+        "rest_client_requests_total{code=200,host=10.0.0.1:443,method=GET}": 2,
+        "firebolt_operator_request_duration_seconds_sum{method=GET,resource=pods}": 0.1,
+        "leader_election_master_status{name=lease}": 1,
+        "leader_election_slowpath_total{name=lease}": 1,
+        "certwatcher_read_certificate_total{}": 1,
+        "certwatcher_read_certificate_errors_total{}": 1,
+        "controller_runtime_webhook_requests_total{code=200,webhook=/validate}": 1,
+        "controller_runtime_webhook_requests_in_flight{webhook=/validate}": 1,
+        "controller_runtime_webhook_latency_seconds_count{webhook=/validate}": 1,
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+async def test_given_a_cache_then_its_size_and_age_are_shown_and_the_process_too() -> None:
+    metrics = Metrics()
+    CacheMetrics(metrics).shows("pods", ACache(), lambda: 12.5)
+    found = await samples(metrics)
+    assert found["firebolt_operator_cache_objects{resource=pods}"] == 5
+    assert found["firebolt_operator_cache_broken_objects{resource=pods}"] == 1
+    assert found["firebolt_operator_watch_staleness_seconds{resource=pods}"] == 12.5
+    assert found["process_resident_memory_bytes{}"] > 0

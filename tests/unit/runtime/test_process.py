@@ -1,0 +1,68 @@
+"""Signals and exit codes of a real process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+SCRIPT = """
+import asyncio, sys
+from firebolt_operator.runtime.process import run_process
+
+async def main(stop):
+    print("ready", flush=True)
+    await stop.wait()
+    {after}
+
+sys.exit(run_process(main, stop_seconds={limit}))
+"""
+
+
+@contextmanager
+def a_process(after: str, limit: float = 9.5) -> Generator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(after=after, limit=limit)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_given_a_first_signal_then_main_stops_in_its_own_way(number: signal.Signals) -> None:
+    with a_process("return 0") as process:
+        process.send_signal(number)
+        assert process.wait(timeout=10) == 0
+
+
+def test_given_main_fails_then_its_code_is_the_exit_code() -> None:
+    with a_process("return 1") as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 1
+
+
+def test_given_a_second_signal_then_the_process_ends_at_once_with_1() -> None:
+    with a_process('print("stopping", flush=True); await asyncio.sleep(60)') as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"stopping\n"
+        began_at = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 1
+        assert time.monotonic() - began_at < 2
+
+
+def test_given_a_component_that_hangs_then_the_process_ends_in_time_with_1() -> None:
+    with a_process("await asyncio.sleep(60)", limit=0.3) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 1
