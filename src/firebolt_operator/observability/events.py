@@ -57,7 +57,7 @@ class EventSender:
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"generateName": f"{regarding.name}.", "namespace": regarding.namespace},
+            "metadata": {"generateName": f"{regarding.name}-", "namespace": regarding.namespace},
             "eventTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "type": "Warning",
             "reason": warning.reason,
