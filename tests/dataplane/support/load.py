@@ -39,6 +39,7 @@ class Load:
     client: Client
     engine: str = "eng"
     delay: Callable[[], float] = field(default=lambda: 0.0)  # seconds an engine takes, per query
+    pause: Callable[[], float] = field(default=lambda: 0.0)  # seconds between two queries of one sender
     report: Report = field(default_factory=Report)
     is_over: bool = False
     _next: int = 0
@@ -62,6 +63,9 @@ class Load:
     async def _until_over(self) -> None:
         while not self.is_over:
             await self._one()
+            pause = self.pause()
+            if pause:
+                await asyncio.sleep(pause)
 
     async def _one(self) -> None:
         self._next += 1

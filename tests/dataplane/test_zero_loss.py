@@ -1,0 +1,114 @@
+"""Does any query fail, run twice or run in the wrong place while generations change? None does."""
+
+import asyncio
+
+import pytest
+from tests.dataplane.conftest import StartRig
+from tests.dataplane.support.engine_pod import EnginePod
+from tests.dataplane.support.load import Load, between
+from tests.dataplane.support.relocation import engine_cluster
+from tests.dataplane.support.rig import Rig
+from tests.dataplane.support.rollout import Rollout, retire
+
+from firebolt_operator.refs import Manifest
+
+RESOLVER_CACHE_SECONDS = 30.0
+DRAIN_SETTLE_SECONDS = 35.0  # how long the operator keeps a generation after the switch
+
+
+async def finished(load: Load, rig: Rig) -> None:
+    found = await rig.envoy.stats("upstream_rq_retry$")
+    load.report.retries = sum(found.values())
+    print(load.report)
+
+
+@pytest.mark.parametrize("flips", [pytest.param(3, id="few"), pytest.param(50, id="fifty", marks=pytest.mark.slow)])
+async def test_given_a_hundred_queries_a_second_when_generations_change_then_none_fails(rig: Rig, flips: int) -> None:
+    rollout = await Rollout(rig).begin()
+    load = Load(rig.client, delay=between(0.0, 0.1))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(load.at_rate(100))
+        for _ in range(flips):
+            await asyncio.sleep(0.5)
+            old = await rollout.switch()
+            # Told to stop before the gateway has looked DNS up again: the drained answer has to be retried.
+            await retire(old)
+        load.is_over = True
+    await finished(load, rig)
+    assert load.report.failures == []
+    assert rig.ledger.executed_twice() == {}
+
+
+async def strays_after_switch(rig: Rig) -> tuple[Load, list[float]]:
+    """Seconds after a switch, past the third, at which queries still started on the old generation."""
+    rollout = await Rollout(rig).begin()
+    load = Load(rig.client, delay=between(0.2, 2.0))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(load.in_flight(50))
+        await asyncio.sleep(2)
+        old = await rollout.switch()
+        switched_at = asyncio.get_running_loop().time()
+        await asyncio.sleep(6)
+        load.is_over = True
+    return load, started_late(rig, old, switched_at + 3)
+
+
+def started_late(rig: Rig, pods: list[EnginePod], after: float) -> list[float]:
+    addresses = {pod.address for pod in pods}
+    return [each.started_at for each in rig.ledger.executions if each.pod in addresses and each.started_at > after]
+
+
+async def test_given_steady_load_when_switched_then_nothing_new_starts_on_old_pods_though_they_are_healthy(
+    rig: Rig,
+) -> None:
+    load, strays = await strays_after_switch(rig)
+    await finished(load, rig)
+    assert load.report.failures == []
+    assert strays == []
+
+
+def health_outranks_dns(bootstrap: Manifest) -> None:
+    engine_cluster(bootstrap)["ignore_health_on_host_removal"] = False
+
+
+async def test_given_that_health_outranks_dns_when_switched_then_old_pods_would_go_on_working(
+    start_rig: StartRig,
+) -> None:
+    """The control: without the setting a generation never drains under load."""
+    async with start_rig(change=health_outranks_dns) as rig:
+        _, strays = await strays_after_switch(rig)
+    assert len(strays) > 10
+
+
+async def switch_behind_a_slow_resolver(rig: Rig, kept_for: float) -> Load:
+    """The resolver goes on answering with old addresses; the old pods go after `kept_for` seconds."""
+    rollout = await Rollout(rig).begin()
+    load = Load(rig.client, delay=between(0.0, 0.2))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(load.at_rate(50))
+        await asyncio.sleep(1)
+        rig.zone.lag = RESOLVER_CACHE_SECONDS
+        old = await rollout.switch()
+        await asyncio.sleep(kept_for)
+        await retire(old)
+        # Queries that found nobody give up after six seconds of retries; the load must outlast them.
+        await asyncio.sleep(8)
+        load.is_over = True
+    await finished(load, rig)
+    return load
+
+
+@pytest.mark.slow
+async def test_given_a_resolver_that_lags_when_old_pods_stay_as_long_as_the_operator_keeps_them_then_no_query_fails(
+    rig: Rig,
+) -> None:
+    load = await switch_behind_a_slow_resolver(rig, DRAIN_SETTLE_SECONDS)
+    assert load.report.failures == []
+    assert rig.ledger.executed_twice() == {}
+
+
+@pytest.mark.slow
+async def test_given_a_resolver_that_lags_when_old_pods_go_early_then_queries_would_fail(rig: Rig) -> None:
+    """The control: this is what keeping them prevents."""
+    load = await switch_behind_a_slow_resolver(rig, 3.0)
+    assert load.report.failures != []
