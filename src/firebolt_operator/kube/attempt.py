@@ -52,9 +52,9 @@ class AdmittedRequest(aiohttp.ClientRequest):
             if attempt is not None:
                 attempt.admit()
         except (FencedError, TimeoutError, aiohttp.ClientError) as err:
-            # aiohttp runs this method as a task of its own: whoever waits for the answer waits at the protocol.
+            # aiohttp runs this method as a task of its own: whoever waits for the answer waits at the protocol,
+            # and closes the connection on finding an error there.
             if conn.protocol is not None:
                 conn.protocol.set_exception(err)
-            conn.close()
             return
         await super().write_bytes(writer, conn, content_length)

@@ -111,9 +111,9 @@ class Transport:
             proof = await self._credentials.identity.proof()
             try:
                 answer = await self._try(call, proof, ends_at)
-            except _NotSentError:
+            except _NotSentError as err:
                 if not await _paused(delays, 0.0, ends_at):
-                    raise
+                    raise TransientError(*err.args) from err.__cause__
                 continue
             if answer.code == 401 and not has_renewed:
                 has_renewed = True

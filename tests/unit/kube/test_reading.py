@@ -19,9 +19,10 @@ from tests.unit.kube.wire import (
 )
 
 from firebolt_operator.errors import ExpiredError, TransientError
+from firebolt_operator.kube.lease import LEASES
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.kube.reading import SCRAPE_LIMIT
-from firebolt_operator.refs import Manifest
+from firebolt_operator.refs import Manifest, Ref
 
 SCOPE = Scope(resource=CONFIG_MAPS, namespace="shop")
 
@@ -108,6 +109,21 @@ async def test_slow_pods_hold_up_neither_calls_nor_the_lease() -> None:
         await client.get(SETTINGS)
         await client.leases.update(a_lease(), timeout_seconds=5)
         assert [request.method for request in server.requests] == ["GET", "GET", "PUT"]
+        may_answer.set()
+
+
+async def test_slow_calls_do_not_hold_up_the_lease() -> None:
+    may_answer = asyncio.Event()
+    slow = held_back(may_answer, answer(200, a_config_map()))
+    async with (
+        WireServer(slow, answer(200, a_lease())) as server,
+        a_client(server.url, limit=1) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(client.get(SETTINGS), name="takes the only place")
+        await server.arrived.wait()
+        await client.leases.update(a_lease(), timeout_seconds=5)
+        await client.leases.get(Ref(LEASES, "shop", "leader"), timeout_seconds=5)
         may_answer.set()
 
 

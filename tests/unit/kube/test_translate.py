@@ -38,6 +38,12 @@ def test_given_a_read_when_the_server_is_broken_then_trying_again_is_enough() ->
     assert type(refusal("reading", 503, b"", is_write=False)) is errors.TransientError
 
 
+def test_a_field_the_schema_lacks_is_our_fault_though_the_server_answers_500() -> None:
+    words = "failed to create typed patch object (shop/x; /v1, Kind=ConfigMap): .colour: field not declared in schema"
+    error = refusal("applying", 500, json.dumps(status(500, "", words)).encode(), is_write=True)
+    assert type(error) is errors.InvalidError
+
+
 def test_a_rejection_carries_code_and_reason() -> None:
     error = refusal("creating", 422, json.dumps(status(422, "Invalid", "no")).encode(), is_write=True)
     assert isinstance(error, errors.RejectedError)
