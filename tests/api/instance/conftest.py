@@ -1,0 +1,33 @@
+"""An operator and a person who share a namespace of a real API server with simulated pods."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+from tests.api.instance.person import Person
+from tests.api.instance.running import Operator, running_operator
+from tests.support.crds import install_crds
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.kube.writing import WriteRules
+
+
+@pytest.fixture(scope="session")
+def crds(control_plane: ControlPlane) -> None:
+    install_crds(control_plane.kubeconfig)
+
+
+@pytest.fixture
+async def person(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Person]:  # noqa: ARG001 - for its effect
+    async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
+        rules = WriteRules(field_manager="somebody")
+        yield Person(KubeClient(client._transport, client._kinds, rules, client._rng), namespace)
+
+
+@pytest.fixture
+async def operator(person: Person, simulated_pods: SimulatedPods) -> AsyncGenerator[Operator]:
+    kubeconfig = simulated_pods.control_plane.kubeconfig
+    async with running_operator(kubeconfig, person.namespace) as running:
+        yield running

@@ -1,0 +1,179 @@
+"""The instance controller as it runs in the operator, on one namespace of a real API server."""
+
+import asyncio
+import random
+import secrets
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import CONTROLLER_INSTANCE
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.api.serialise import parse_instance
+from firebolt_operator.instance import mapping
+from firebolt_operator.instance.blueprint import BlueprintMemory, InstanceImages
+from firebolt_operator.instance.caches import InstanceCaches, instance_caches
+from firebolt_operator.instance.metrics import InstanceMetrics
+from firebolt_operator.instance.reconcile import InstanceReconciler
+from firebolt_operator.instance.secret_watches import SecretWatches
+from firebolt_operator.instance.surroundings import InstanceSurroundings
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.observability.events import EventSender
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.clock import SystemClock
+from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome, Result
+from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.work_queue import WorkQueue
+
+SECONDS = 60.0
+IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1")
+
+
+class Requests:
+    """Counts what the operator asks of the API server; watches are told apart by their length."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
+        del code, seconds
+        self.seen[f"{method} {resource}"] += 1
+
+
+class Silent:
+    """A recorder for those who do not ask."""
+
+    def added(self) -> None: ...
+    def retried(self) -> None: ...
+    def handed_out(self, waited: float, /) -> None: ...
+    def finished(self, worked: float, /) -> None: ...
+    def began(self) -> None: ...
+    def ended(self, result: Result, seconds: float, /) -> None: ...
+    def rejected(self) -> None: ...
+    def timed_out(self) -> None: ...
+    def crashed(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Operator:
+    namespace: str
+    client: KubeClient
+    caches: InstanceCaches
+    queue: WorkQueue[Key]
+    reconciler: InstanceReconciler
+    requests: Requests
+    metrics: CollectorRegistry
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    passes: list[str] = field(default_factory=list[str])
+
+    async def reconcile(self, key: Key) -> Outcome:
+        try:
+            outcome = await self.reconciler.reconcile(key)
+        except Exception as err:
+            self.passes.append(f"error: {err}")
+            self.changed.set()
+            raise
+        self.passes.append(outcome.reason)
+        self.changed.set()
+        return outcome
+
+    def instance(self, name: str = "inst") -> FireboltInstance | None:
+        return self.caches.instances.get((self.namespace, name))
+
+    async def until(self, wanted: Callable[[FireboltInstance], bool]) -> FireboltInstance:
+        """Waits for a change of the instance; every event and every pass is looked at."""
+        async with asyncio.timeout(SECONDS):
+            while True:
+                self.changed.clear()
+                found = self.instance()
+                if found is not None and wanted(found):
+                    return found
+                await self.changed.wait()
+
+    async def until_ready(self) -> FireboltInstance:
+        return await self.until(lambda instance: instance.status.phase == "Ready")
+
+    async def next_pass(self, name: str = "inst") -> str:
+        """What one more pass came to."""
+        await self.settled()
+        before = len(self.passes)
+        self.queue.add((self.namespace, name))
+        async with asyncio.timeout(SECONDS):
+            while len(self.passes) == before:
+                self.changed.clear()
+                await self.changed.wait()
+        return self.passes[before]
+
+    async def settled(self) -> None:
+        """Nothing is queued or under way."""
+        async with asyncio.timeout(SECONDS):
+            while any(self.queue.depths().values()) or self.queue.running_ages():  # noqa: ASYNC110 - a queue tells nobody
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[Operator]:
+    requests, clock, rng = Requests(), SystemClock(), random.Random(1)
+    async with KubeClient.from_credentials(load_credentials(str(kubeconfig), {}), recorder=requests) as client:
+        operator = _operator(client, namespace, requests, clock, rng)
+        controller = Controller(
+            settings=ControllerSettings(name=CONTROLLER_INSTANCE, describe=lambda key: {"name": key[1]}, workers=2),
+            reconcile=operator.reconcile,
+            queue=operator.queue,
+            recorder=Silent(),
+            clock=clock,
+        )
+        caches = operator.caches
+        controller.watches(caches.instances, mapping.instance_changed)
+        for child in caches.children:
+            controller.watches(child, mapping.child_changed)
+        controller.watches(caches.secrets, mapping.child_changed)
+        informers = [Informer(cache, client, clock, rng) for cache in (caches.instances, *caches.own())]
+        for informer in informers:
+            client.add_observer(informer.cache)
+            informer.cache.subscribe(lambda _old, _new: operator.changed.set())
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(informer.run(), name=informer.name) for informer in informers]
+            tasks.append(group.create_task(operator.reconciler._around.secrets.run(), name="secrets"))
+            for informer in informers:
+                await asyncio.wait_for(informer.synced.wait(), SECONDS)
+            work = group.create_task(controller.run(), name="controller")
+            try:
+                yield operator
+            finally:
+                controller.close()
+                await asyncio.wait_for(asyncio.shield(work), timedelta(seconds=10).total_seconds())
+                for task in tasks:
+                    task.cancel()
+        # TLS connections say goodbye before they close, and nothing tells when they have.
+        await asyncio.sleep(0.2)
+
+
+def _operator(
+    client: KubeClient, namespace: str, requests: Requests, clock: SystemClock, rng: random.Random
+) -> Operator:
+    instances = Cache(FIREBOLT_INSTANCES, parse_instance, coverage=Coverage(namespaces=(namespace,)))
+    caches = instance_caches(instances, (namespace,))
+    queue: WorkQueue[Key] = WorkQueue(clock, Silent())
+    metrics = CollectorRegistry()
+    around = InstanceSurroundings(
+        caches=caches,
+        secrets=SecretWatches(client, clock, rng, queue.add),
+        reader=client,
+        writer=client,
+        events=EventSender(client.unobserved, controller=CONTROLLER_INSTANCE, instance="test"),
+        recorder=InstanceMetrics(metrics),
+        clock=clock,
+        blueprints=BlueprintMemory(IMAGES),
+        entropy=secrets.token_bytes,
+    )
+    return Operator(namespace, client, caches, queue, InstanceReconciler(around), requests, metrics)
