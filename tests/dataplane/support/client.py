@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.dataplane.support.http_messages import Message, MessageReader
+from tests.dataplane.support.network import tcp_socket
 
 DEADLINE: Final = 30.0  # seconds, unless a test says otherwise
 
@@ -59,6 +60,7 @@ class Client:
 
     address: str
     port: int
+    namespace: str = ""  # of the network; empty means the test's own
     _idle: list[_Connection] = field(default_factory=list[_Connection])
 
     async def query(
@@ -100,7 +102,13 @@ class Client:
                 return connection
             _close(connection)
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_connection(_Connection, self.address, self.port)
+        dialled = tcp_socket(self.namespace)
+        try:
+            await loop.sock_connect(dialled, (self.address, self.port))
+        except BaseException:
+            dialled.close()
+            raise
+        _, connection = await loop.create_connection(_Connection, sock=dialled)
         return connection
 
     def close(self) -> None:

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from tests.dataplane.support.network import udp_socket
+
 A: Final = 1
 IN: Final = 1
 NAME_ERROR: Final = 3
@@ -41,9 +43,10 @@ class Zone:
 
 
 @asynccontextmanager
-async def serving_dns(zone: Zone, address: str, port: int) -> AsyncGenerator[None]:
+async def serving_dns(zone: Zone, address: str, port: int, namespace: str = "") -> AsyncGenerator[None]:
     loop = asyncio.get_running_loop()
-    transport, _ = await loop.create_datagram_endpoint(lambda: _Server(zone), local_addr=(address, port))
+    bound = udp_socket(namespace, address, port)
+    transport, _ = await loop.create_datagram_endpoint(lambda: _Server(zone), sock=bound)
     try:
         yield
     finally:

@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.dataplane.support.http_messages import Message, MessageReader, answer
 from tests.dataplane.support.ledger import Ledger, parameter
+from tests.dataplane.support.network import listening_socket
 
 QUERY_PORT: Final = 3473
 DRAINED: Final = {"X-Firebolt-Drained": "true"}
@@ -16,8 +17,9 @@ DRAINED: Final = {"X-Firebolt-Drained": "true"}
 class EnginePod:
     """Change its attributes at any time; they apply from the next request or connection on."""
 
-    def __init__(self, address: str, ledger: Ledger) -> None:
+    def __init__(self, address: str, ledger: Ledger, namespace: str = "") -> None:
         self.address = address
+        self.namespace = namespace  # of the network; empty means the test's own
         self.ledger = ledger
         self.is_ready = True
         self.is_drained = False
@@ -39,9 +41,8 @@ class EnginePod:
 
     async def start(self) -> "EnginePod":
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: _Connection(self), self.address, QUERY_PORT, backlog=2048, reuse_address=True
-        )
+        listener = listening_socket(self.namespace, self.address, QUERY_PORT)
+        self._server = await loop.create_server(lambda: _Connection(self), sock=listener, backlog=2048)
         return self
 
     def begin_shutdown(self) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 import yaml
 from tests.dataplane.support.client import Client
+from tests.dataplane.support.network import inside
 
 from firebolt_operator.api import names
 from firebolt_operator.refs import Manifest
@@ -62,17 +63,19 @@ class Envoy:
 
 
 @asynccontextmanager
-async def running_envoy(bootstrap: Manifest, folder: Path, concurrency: int = 1) -> AsyncGenerator[Envoy]:
+async def running_envoy(
+    bootstrap: Manifest, folder: Path, *, concurrency: int = 1, namespace: str = ""
+) -> AsyncGenerator[Envoy]:
     config, log = folder / "envoy.yaml", folder / "envoy.log"
     config.write_text(yaml.safe_dump(bootstrap, sort_keys=False))
     admin = bootstrap["admin"]["address"]["socket_address"]
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            envoy_binary(), "-c", config, "--concurrency", str(concurrency), "--disable-hot-restart",
-            "--log-level", "warning", "--file-flush-interval-msec", "50",
+            *inside(namespace), envoy_binary(), "-c", config, "--concurrency", str(concurrency),
+            "--disable-hot-restart", "--log-level", "warning", "--file-flush-interval-msec", "50",
             stdout=output, stderr=output,
         )  # fmt: skip
-    running = Envoy(process, Client(admin["address"], names.PORT_ENVOY_ADMIN), log)
+    running = Envoy(process, Client(admin["address"], names.PORT_ENVOY_ADMIN, namespace), log)
     try:
         await _wait_until_ready(running)
         yield running

@@ -14,6 +14,7 @@ from tests.dataplane.support.engine_pod import EnginePod
 from tests.dataplane.support.envoy import Envoy, running_envoy
 from tests.dataplane.support.hold_agent import HoldAgent, serving_holds
 from tests.dataplane.support.ledger import Ledger
+from tests.dataplane.support.network import NEAR_ADDRESS
 from tests.dataplane.support.relocation import DNS_PORT, relocated
 from tests.unit.gateway.builders import an_instance, gateway_inputs
 
@@ -39,7 +40,10 @@ class Rig:
     async def pod(self) -> EnginePod:
         """One more engine pod, on an address of its own."""
         prefix = self.address.rpartition(".")[0]
-        pod = EnginePod(f"{prefix}.{len(self.pods) + 2}", self.ledger)
+        return await self.pod_at(f"{prefix}.{len(self.pods) + 2}")
+
+    async def pod_at(self, address: str, namespace: str = "") -> EnginePod:
+        pod = EnginePod(address, self.ledger, namespace)
         self.pods.append(pod)
         return await pod.start()
 
@@ -70,19 +74,22 @@ async def running_rig(
     agent_runs: bool = True,
     concurrency: int = 1,
     change: Change | None = None,
+    namespace: str = "",
 ) -> AsyncGenerator[Rig]:
     """`change` is for negative controls: the configuration without one of its settings."""
-    address = f"127.{random.randint(10, 250)}.{random.randint(1, 250)}.1"
+    address = NEAR_ADDRESS if namespace else f"127.{random.randint(10, 250)}.{random.randint(1, 250)}.1"
     bootstrap = relocated(envoy_bootstrap(rig_inputs(wake=wake)), address)
     if change is not None:
         change(bootstrap)
     zone, agent = Zone(), HoldAgent()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(serving_dns(zone, address, DNS_PORT))
+        await stack.enter_async_context(serving_dns(zone, address, DNS_PORT, namespace))
         if wake and agent_runs:
             await stack.enter_async_context(serving_holds(agent, address, names.PORT_WAKE_HOLD))
-        running = await stack.enter_async_context(running_envoy(bootstrap, folder, concurrency))
-        client = Client(address, names.PORT_GATEWAY)
+        running = await stack.enter_async_context(
+            running_envoy(bootstrap, folder, concurrency=concurrency, namespace=namespace)
+        )
+        client = Client(address, names.PORT_GATEWAY, namespace)
         stack.callback(client.close)
         rig = Rig(address, running, client, zone, agent)
         stack.callback(rig.stop_pods)
