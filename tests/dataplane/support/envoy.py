@@ -64,9 +64,9 @@ class Envoy:
 
 @asynccontextmanager
 async def running_envoy(
-    bootstrap: Manifest, folder: Path, *, concurrency: int = 1, namespace: str = ""
+    bootstrap: Manifest, folder: Path, *, concurrency: int = 1, namespace: str = "", log: Path | None = None
 ) -> AsyncGenerator[Envoy]:
-    config, log = folder / "envoy.yaml", folder / "envoy.log"
+    config, log = folder / "envoy.yaml", log or folder / "envoy.log"
     config.write_text(yaml.safe_dump(bootstrap, sort_keys=False))
     admin = bootstrap["admin"]["address"]["socket_address"]
     with log.open("wb") as output:
