@@ -24,6 +24,7 @@ _NO_PROXY = re.compile(
     r"dial tcp|no such host|connection refused|i/o timeout|TLS handshake|proxyconnect|module lookup disabled"
 )
 _WORKSHOP = ".building"
+_COMPILED, _SOURCES, _SCRATCH = "compiled", "modules", "scratch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Workshop:
             if not missing:
                 return
             workshop = folder / _WORKSHOP
-            workshop.mkdir(parents=True, exist_ok=True)
+            _tidy(workshop)
             go = self.find_go()
             environment = _environment(go, workshop)
             for label, recipe in missing.items():
@@ -85,6 +86,19 @@ class _Order:
 def is_program(path: Path) -> bool:
     """A crash of the machine can leave an empty file behind a rename."""
     return path.is_file() and path.stat().st_size > 0 and os.access(path, os.X_OK)
+
+
+def _tidy(workshop: Path) -> None:
+    """Keep what a killed build fetched and compiled, drop what it was about to write."""
+    workshop.mkdir(parents=True, exist_ok=True)
+    for path in workshop.iterdir():
+        if path.name in {_COMPILED, _SOURCES}:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    (workshop / _SCRATCH).mkdir()
 
 
 def _build_one(order: _Order, target: Path) -> None:
@@ -133,13 +147,12 @@ def _environment(go: Path, workshop: Path) -> dict[str, str]:
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
         "GOFLAGS": "-mod=readonly",
-        "GOCACHE": str(workshop / "compiled"),
-        "GOTMPDIR": str(workshop / "scratch"),
+        "GOCACHE": str(workshop / _COMPILED),
+        "GOTMPDIR": str(workshop / _SCRATCH),
     }
-    (workshop / "scratch").mkdir(exist_ok=True)
     if not _has_module_cache(go):
         # Whoever uses Go has its module cache, and no use for a second copy; others get no new folder at home.
-        settings |= {"GOMODCACHE": str(workshop / "modules"), "GOFLAGS": "-mod=readonly -modcacherw"}
+        settings |= {"GOMODCACHE": str(workshop / _SOURCES), "GOFLAGS": "-mod=readonly -modcacherw"}
     return inherited | settings
 
 

@@ -1,10 +1,12 @@
 """How does a real control plane come up on loopback within seconds, and go away without a trace?"""
 
+import hashlib
 import http.client
 import json
 import os
 import re
 import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -62,7 +64,7 @@ class ControlPlane:
 
     def kubeconfig_for(self, user: str, groups: tuple[str, ...] = (MASTERS,)) -> Path:
         """A kubeconfig with a certificate of its own, so that the audit log tells this actor from others."""
-        file_name = re.sub(r"[^A-Za-z0-9.-]", "_", f"user-{user}")
+        file_name = _file_name(user)
         pair = self._authority.issue(file_name, Subject(user, groups))
         path = self.folder / f"{file_name}.kubeconfig"
         return write_kubeconfig(path, Access(self.server, self.ca_file, pair), user)
@@ -96,7 +98,7 @@ class ControlPlane:
                 environment={
                     "PATH": os.environ.get("PATH", os.defpath),
                     "HOME": str(self.folder),
-                    "PYTHONPATH": str(Path(__file__).parent.parent),
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                 },
                 dies_with_parent=self.options.dies_with_parent,
             )
@@ -197,3 +199,9 @@ class ControlPlane:
             raise LocalError(f"etcd refused {path}: {answer.decode()}")
         parsed: dict[str, dict[str, str]] = json.loads(answer)
         return parsed
+
+
+def _file_name(user: str) -> str:
+    """Different users never share a file, whatever characters their names have."""
+    plain = re.sub(r"[^A-Za-z0-9.-]", "_", user)
+    return f"user-{user}" if plain == user else f"user-{plain}-{hashlib.sha256(user.encode()).hexdigest()[:8]}"

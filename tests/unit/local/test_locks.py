@@ -50,23 +50,27 @@ def test_given_a_file_that_a_dead_holder_left_then_nobody_waits(tmp_path: Path) 
         assert waited == []
 
 
-def test_given_many_at_once_then_never_two_inside(tmp_path: Path) -> None:
-    inside, most = 0, 0
-    guard = threading.Lock()
+def test_given_one_who_waited_for_a_removed_file_then_the_next_still_waits_for_it(tmp_path: Path) -> None:
+    path, is_inside, may_leave = tmp_path / "lock", threading.Event(), threading.Event()
+    second_waits, third_waits = threading.Event(), threading.Event()
 
-    def enter() -> None:
-        nonlocal inside, most
-        for _ in range(20):
-            with exclusive(tmp_path / "lock"):
-                with guard:
-                    inside += 1
-                    most = max(most, inside)
-                with guard:
-                    inside -= 1
+    def second() -> None:
+        with exclusive(path, when_waiting=second_waits.set):
+            is_inside.set()
+            assert may_leave.wait(10)
 
-    threads = [threading.Thread(target=enter) for _ in range(4)]
+    def third() -> None:
+        with exclusive(path, when_waiting=third_waits.set):
+            pass
+
+    threads = [threading.Thread(target=second), threading.Thread(target=third)]
+    with exclusive(path):
+        threads[0].start()
+        assert second_waits.wait(5)
+    assert is_inside.wait(5)
+    threads[1].start()
+    has_waited = third_waits.wait(2)
+    may_leave.set()
     for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert most == 1
+        thread.join(10)
+    assert has_waited
