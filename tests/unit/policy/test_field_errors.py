@@ -35,6 +35,7 @@ SPEC = Path("spec")
         pytest.param(invalid(SPEC, 2, "must be 1"), "spec: Invalid value: 2: must be 1", id="integers-are-bare"),
         pytest.param(invalid(SPEC, False, "no"), "spec: Invalid value: false: no", id="booleans-are-bare"),
         pytest.param(invalid(SPEC, "64", "no"), 'spec: Invalid value: "64": no', id="strings-are-quoted"),
+        pytest.param(invalid(SPEC, "größe", "no"), 'spec: Invalid value: "größe": no', id="letters-stay-readable"),
         pytest.param(invalid(SPEC, "", "no"), 'spec: Invalid value: "": no', id="an-empty-string-still-shows"),
         pytest.param(
             invalid(SPEC, {"name": "ca-2", "kind": "ClusterIssuer"}, "no"),
