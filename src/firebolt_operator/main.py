@@ -1,22 +1,18 @@
 """One executable: `run` (the manager, also without a sub-command), `crds`, `version`. Flags, wiring, exit codes."""
 
-import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-import uvloop
-
 from firebolt_operator.api.crds import crd_documents
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import HelpRequested, UsageError, usage
+from firebolt_operator.observability.logs import configure_logging
 from firebolt_operator.settings import FLAGS, Settings, parse_settings
 from firebolt_operator.version import current_version
 
 PROGRAM = "firebolt-operator"
 COMMANDS = "Commands: run (default), crds, version"
-
-log = logging.getLogger(PROGRAM)
 
 
 def main() -> None:
@@ -65,9 +61,11 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def run_manager(settings: Settings, environment: Mapping[str, str]) -> int:
-    from firebolt_operator.wiring import operate  # noqa: PLC0415 - `crds` and `version` start without a client
+    from firebolt_operator.runtime.process import run_process  # noqa: PLC0415 - `crds` needs none of all this
+    from firebolt_operator.wiring.operate import operate  # noqa: PLC0415
 
-    return uvloop.run(operate(settings, environment))
+    configure_logging(settings.logs)
+    return run_process(lambda stop: operate(settings, environment, stop))
 
 
 if __name__ == "__main__":

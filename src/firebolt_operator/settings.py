@@ -1,16 +1,24 @@
 """The manager's flags and environment, parsed once into a frozen value. Nothing else reads either."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TypeVar
 
 from firebolt_operator.api.durations import parse_duration
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import BOOLEANS, Flag, Kind, UsageError, parse_flags
+from firebolt_operator.observability.logs import (
+    DEVELOPMENT,
+    LogSettings,
+    parse_encoder,
+    parse_level,
+    parse_stacktrace_level,
+)
+
+T = TypeVar("T")
 
 RELEASE_TAG = "release-5.0.1-0.20260713060957.513515666721"
-ENCODERS = ("json", "console")
-STACK_TRACE_LEVELS = ("info", "error", "panic")
 TIME_ENCODINGS = ("", "epoch", "millis", "nanos", "iso8601", "rfc3339", "rfc3339nano")
 
 FLAGS: tuple[Flag, ...] = (
@@ -74,14 +82,6 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="zap-stacktrace-level", help="info, error or panic (default error)"),
     Flag(name="zap-time-encoding", help="accepted and without effect: times are always RFC 3339"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogSettings:
-    development: bool
-    encoder: str  # json or console
-    verbosity: int  # 0 info, 1 debug, more for detail, -2 error, -4 panic
-    stack_trace_level: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,30 +189,27 @@ def _at_least_one(name: str, text: str) -> int:
 
 
 def _logs(values: Mapping[str, str]) -> LogSettings:
-    development = BOOLEANS[values["zap-devel"]]
-    encoder = (values["zap-encoder"] or ("console" if development else "json")).lower()
-    _one_of("zap-encoder", encoder, ENCODERS)
-    stack_trace_level = values["zap-stacktrace-level"] or ("warn" if development else "error")
-    if values["zap-stacktrace-level"]:
-        _one_of("zap-stacktrace-level", stack_trace_level, STACK_TRACE_LEVELS)
     _one_of("zap-time-encoding", values["zap-time-encoding"], TIME_ENCODINGS)
-    level = values["zap-log-level"] or ("debug" if development else "info")
-    return LogSettings(
-        development=development, encoder=encoder, verbosity=_verbosity(level), stack_trace_level=stack_trace_level
+    profile = DEVELOPMENT if BOOLEANS[values["zap-devel"]] else LogSettings()
+    encoder, level, stacktrace = (values[f"zap-{name}"] for name in ("encoder", "log-level", "stacktrace-level"))
+    return replace(
+        profile,
+        encoder=_parsed("zap-encoder", encoder, parse_encoder) if encoder else profile.encoder,
+        level=_parsed("zap-log-level", level, parse_level) if level else profile.level,
+        stacktrace_level=_parsed("zap-stacktrace-level", stacktrace, parse_stacktrace_level)
+        if stacktrace
+        else profile.stacktrace_level,
     )
+
+
+def _parsed(name: str, text: str, parse: Callable[[str], T]) -> T:
+    try:
+        return parse(text)
+    except ConfigurationError as err:
+        raise UsageError(f'invalid value "{text}" for flag -{name}: {err}') from err
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise UsageError(
-            f'invalid value "{value}" for flag -{name}: one of {", ".join(word for word in allowed if word)}'
-        )
-
-
-def _verbosity(level: str) -> int:
-    named = {"debug": 1, "info": 0, "error": -2, "panic": -4}
-    if level in named:
-        return named[level]
-    if level.isdigit() and int(level) > 0:
-        return int(level)
-    raise UsageError(f'invalid value "{level}" for flag -zap-log-level: debug, info, error, panic or a number above 0')
+        words = ", ".join(word for word in allowed if word)
+        raise UsageError(f'invalid value "{value}" for flag -{name}: one of {words}')

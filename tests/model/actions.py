@@ -19,8 +19,12 @@ from tests.model.world import (
 
 
 def happenings(state: State) -> Iterator[Ending]:
-    for name, truth in (*_pods(state.truth), *_gates(state.truth), *_garbage(state.truth)):
-        yield Ending(name, state._replace(truth=truth))
+    for name, truth in (*_pods(state.truth), *_gates(state.truth)):
+        # Told at once: a pod or a gate that is told of later is the same as one that changes later.
+        seen = state.seen._replace(pods=truth.pods, gates=truth.gates)
+        yield Ending(name, state._replace(truth=truth, seen=seen))
+    for name, truth in _garbage(state.truth):
+        yield Ending(name, state._replace(truth=truth, seen=state.seen._replace(pods=truth.pods)))
     yield from _people(state)
     yield from _time(state)
     yield from _watches(state)
@@ -57,8 +61,7 @@ def _pods(truth: Truth) -> Iterator[tuple[str, Truth]]:
             continue
         ready = pods._replace(are_ready=not pods.are_ready)
         yield f"pods of g{generation} ready={ready.are_ready}", _with(truth, generation, ready)
-        service = truth.children.service
-        if pods.are_busy or (pods.are_ready and service is not None and service.selected == generation):
+        if truth.engine is not None and truth.engine.status.draining == generation:
             busy = pods._replace(are_busy=not pods.are_busy)
             yield f"pods of g{generation} busy={busy.are_busy}", _with(truth, generation, busy)
 
@@ -110,7 +113,7 @@ def _time(state: State) -> Iterator[Ending]:
 def _watches(state: State) -> Iterator[Ending]:
     """Each kind of object is told of by its own watch, and each may lag."""
     seen, truth = state.seen, state.truth
-    for part in ("engine", "children", "pods", "gates"):
+    for part in ("engine", "children"):
         if getattr(seen, part) != getattr(truth, part):
             told = seen._replace(**{part: getattr(truth, part)})
             yield Ending(f"the watch tells of {part}", state._replace(seen=told))

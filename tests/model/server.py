@@ -221,6 +221,7 @@ class ModelServer:
 
     def _see(self, name: str) -> None:
         """This one object is known as it is."""
+        self.seen = self.seen._replace(pods=self.truth.pods)
         if name == objects.ENGINE:
             self.seen = self.seen._replace(engine=self.truth.engine)
         else:

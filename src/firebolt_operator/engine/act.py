@@ -9,7 +9,7 @@ from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.subset import is_subset
 from firebolt_operator.engine.plan import Delete, Plan
 from firebolt_operator.engine.views import Child
-from firebolt_operator.kube.ports import Writer
+from firebolt_operator.kube.ports import Propagation, Writer
 from firebolt_operator.refs import Manifest, Ref
 
 COMPARED = ("metadata", "spec", "data")
@@ -49,6 +49,6 @@ async def delete_child(writer: Writer, delete: Delete) -> None:
     if metadata.is_deleting:
         return
     # Pods go first: orphans that are still Ready would be counted, and would still be asked whether they are drained.
-    propagation = "Foreground" if delete.resource == STATEFULSETS else None
+    propagation: Propagation | None = "Foreground" if delete.resource == STATEFULSETS else None
     ref = Ref(delete.resource, metadata.namespace, metadata.name)
     await writer.delete(ref, uid=metadata.uid, propagation=propagation)

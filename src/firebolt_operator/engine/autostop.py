@@ -80,7 +80,8 @@ def parse_wake_request(text: str | None) -> datetime | None:
         instant = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return instant.astimezone(UTC) if instant.tzinfo else None
+    # Whole seconds, as the status keeps them: a fraction would make a handled request look new for ever.
+    return instant.astimezone(UTC).replace(microsecond=0) if instant.tzinfo else None
 
 
 def _keep(seen: Observation, reason: AutoStopReason, *, is_activity: bool = False) -> Decision:

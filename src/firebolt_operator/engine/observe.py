@@ -55,12 +55,12 @@ class Observer:
         statefulset = await self._surely(self.caches.statefulsets, namespace, names.statefulset_name(name, generation))
         uid = statefulset.metadata.uid if statefulset else ""
         mine = [pod for pod in pods if pod.generation == generation] if uid else []
+        config_map = await self._known(self.caches.config_maps, namespace, names.config_map_name(name, generation))
+        headless = await self._known(self.caches.services, namespace, names.headless_service_name(name, generation))
         return GenerationFacts(
             statefulset=statefulset,
-            config_map=await self._known(self.caches.config_maps, namespace, names.config_map_name(name, generation)),
-            headless_service=await self._known(
-                self.caches.services, namespace, names.headless_service_name(name, generation)
-            ),
+            config_map=config_map,
+            headless_service=headless,
             pods=count_pods(mine, uid),
             running_pods=running_pods(mine, uid),
         )
@@ -72,9 +72,9 @@ class Observer:
 
     async def _surely(self, cache: Cache[Child], namespace: str, name: str) -> Child | None:
         known = await self._known(cache, namespace, name)
-        return (
-            known if known is not None else await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
-        )
+        if known is not None:
+            return known
+        return await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
 
 
 def _selected_generation(service: Child | None) -> int:

@@ -75,6 +75,16 @@ class Informer(Generic[T]):
                 group.create_task(self._follow(part), name=f"{self.name} {part.name}".strip())
         raise RuntimeError("an informer ended")
 
+    async def refresh(self) -> None:
+        """List everything anew: afterwards the cache is at least as new as the moment of the call.
+
+        A watch may lag behind by as much as it likes. Whoever has just become the one who writes must not start from
+        that; raises what the list raises.
+        """
+        async with asyncio.TaskGroup() as group:
+            for part in self._parts:
+                group.create_task(self._list(part), name=f"refresh {self.name} {part.name}".strip())
+
     async def _follow(self, part: _Part) -> Never:
         while True:
             try:

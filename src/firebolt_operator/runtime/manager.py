@@ -27,6 +27,7 @@ class Syncing(Protocol):
     @property
     def synced(self) -> asyncio.Event: ...
     async def run(self) -> object: ...
+    async def refresh(self) -> None: ...
 
 
 class Service(Protocol):
@@ -98,6 +99,8 @@ class Manager:
             return
         async with asyncio.TaskGroup() as group:
             holding = group.create_task(self.election.hold(), name="lease")
+            # What the former leader wrote last may still be on its way to our caches.
+            await _unless(stop, self._refresh())
             await self._work(stop)
             holding.cancel()
         # Not before the last pass has ended: the next leader begins at once.
@@ -111,6 +114,11 @@ class Manager:
         except TimeoutError as err:
             missing = ", ".join(informer.name for informer in self.informers if not informer.synced.is_set())
             raise OperatorError(f"caches not synced within {self.sync_seconds:g} s: {missing}") from err
+
+    async def _refresh(self) -> None:
+        async with asyncio.timeout(self.sync_seconds), asyncio.TaskGroup() as group:
+            for informer in self.informers:
+                group.create_task(informer.refresh(), name=f"refresh {informer.name}")
 
     async def _work(self, stop: asyncio.Event) -> None:
         if stop.is_set():

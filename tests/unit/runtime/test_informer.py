@@ -13,6 +13,7 @@ from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_reader import MemoryReader
 
 from firebolt_operator.errors import ForbiddenError, TransientError
+from firebolt_operator.kube.ports import Scope, WatchEvent
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
@@ -197,3 +198,24 @@ async def test_given_many_objects_in_one_page_then_others_get_their_turn_while_t
             await asyncio.sleep(0)
         task.cancel()
     assert max(after - before for before, after in itertools.pairwise(sizes)) <= 100
+
+
+class SilentReader(MemoryReader):
+    """Its watches are alive and lag behind without end."""
+
+    async def watch(self, scope: Scope, /, *, resource_version: str) -> AsyncGenerator[WatchEvent]:
+        del scope, resource_version
+        await asyncio.Event().wait()
+        yield WatchEvent("BOOKMARK", b"")
+
+
+async def test_given_a_watch_that_lags_when_refreshed_then_the_cache_is_as_new_as_the_call() -> None:
+    reader = SilentReader()
+    reader.put("old")
+    async with following(reader) as setting:
+        reader.put("new")
+        reader.remove("old")
+        await idle()
+        assert setting.names == ["old"]
+        await setting.informer.refresh()
+        assert setting.names == ["new"]

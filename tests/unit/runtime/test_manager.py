@@ -49,6 +49,9 @@ class AnInformer:
         finally:
             self.diary.lines.append(f"{self.name} ends")
 
+    async def refresh(self) -> None:
+        self.diary.lines.append(f"{self.name} listed anew")
+
 
 @dataclass
 class AController:
@@ -141,6 +144,7 @@ async def test_given_a_start_then_servers_come_first_and_controllers_wait_for_ca
     assert before_sync == before_lease == ["server starts", "pods runs"]
     assert setting.diary.lines[2:] == [
         "lease won",
+        "pods listed anew",
         "controller runs",
         "controller finishes",
         "lease released",
@@ -201,6 +205,7 @@ async def test_given_passes_that_take_too_long_then_they_are_cancelled_before_th
     setting.election.won.set()
     setting.controller.seconds_to_finish = 60
     async with running(setting, setting.manager()):
+        await idle()
         setting.stop.set()
     assert setting.diary.lines[-4:] == ["controller is cancelled", "lease released", "pods ends", "server stops"]
     assert setting.exit_code == 0

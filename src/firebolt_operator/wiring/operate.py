@@ -1,0 +1,124 @@
+"""The manager from flags to exit code: bounds, selector, credentials, then everything that runs."""
+
+import asyncio
+import logging
+import random
+import socket
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from firebolt_operator.api import names, resources
+from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import SERVICE_ACCOUNT, Credentials, load_credentials
+from firebolt_operator.observability.metrics import LeaderMetrics, Metrics, RequestMetrics
+from firebolt_operator.policy.bounds import ResourceBounds, parse_bounds
+from firebolt_operator.refs import Ref, Resource
+from firebolt_operator.runtime.clock import Clock, SystemClock
+from firebolt_operator.runtime.dead_man import KernelSwitch
+from firebolt_operator.runtime.fence import LeaseFence, OpenFence
+from firebolt_operator.runtime.leader import Election, LeaseTerms
+from firebolt_operator.runtime.manager import Manager
+from firebolt_operator.runtime.selectors import parse_selector
+from firebolt_operator.settings import Settings
+from firebolt_operator.version import current_version
+from firebolt_operator.wiring.controllers import build_controllers
+from firebolt_operator.wiring.parts import Parts
+from firebolt_operator.wiring.serving import health_servers, metrics_servers
+
+LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
+KINDS = tuple(value for value in vars(resources).values() if isinstance(value, Resource))
+
+log = logging.getLogger(__name__)
+
+
+async def operate(settings: Settings, environment: Mapping[str, str], stop: asyncio.Event) -> int:
+    """Runs until `stop`; the exit code."""
+    try:
+        bounds = _bounds(settings)
+        _check_selector(settings.watch_label_selector)
+        credentials = load_credentials(settings.kubeconfig, environment)
+        return await _run(settings, bounds, credentials, stop)
+    except ConfigurationError as err:
+        log.error("cannot start", extra={"error": err})  # noqa: TRY400 - the configuration is wrong, not the code
+        return 1
+
+
+def _bounds(settings: Settings) -> ResourceBounds:
+    bounds = parse_bounds(
+        cpu=settings.engine_max_cpu,
+        memory=settings.engine_max_memory,
+        ephemeral_storage=settings.engine_max_ephemeral_storage,
+    )
+    if bounds:
+        log.info("engine resources are bounded", extra={"bounds": str(bounds)})
+    return bounds
+
+
+def _check_selector(text: str) -> None:
+    try:
+        parse_selector(text)
+    except ConfigurationError as err:
+        raise ConfigurationError(f'--watch-label-selector "{text}": {err}') from err
+
+
+async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credentials, stop: asyncio.Event) -> int:
+    metrics, clock = Metrics(), SystemClock()
+    fence = _fence(settings, clock)
+    recorder = RequestMetrics(metrics, credentials.server)
+    client = KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=KINDS)
+    async with client:
+        parts = Parts(
+            settings=settings,
+            bounds=bounds,
+            client=client,
+            clock=clock,
+            metrics=metrics,
+            identity=f"{socket.gethostname()}_{uuid.uuid4()}",
+        )
+        manager = build_manager(parts, fence)
+        _say_hello(settings, credentials)
+        return await manager.run_until(stop)
+
+
+def _say_hello(settings: Settings, credentials: Credentials) -> None:
+    log.info("starting manager", extra={"version": current_version(), "credentials": credentials.source})
+    if settings.namespaces:
+        log.info("watching some namespaces only", extra={"namespaces": settings.namespaces})
+    if settings.watch_label_selector:
+        log.info("watching by label only", extra={"selector": settings.watch_label_selector})
+
+
+def _fence(settings: Settings, clock: Clock) -> LeaseFence | OpenFence:
+    if not settings.leader_elect:
+        return OpenFence()
+    return LeaseFence(clock, KernelSwitch(), lease_duration=15.0, renew_deadline=10.0)
+
+
+def build_manager(parts: Parts, fence: LeaseFence | OpenFence) -> Manager:
+    built = build_controllers(parts)
+    servers, services = metrics_servers(parts)
+    return Manager(
+        servers=[*health_servers(parts.settings.health_probe_bind_address), *servers],
+        informers=built.informers,
+        services=[*built.services, *services],
+        controllers=built.controllers,
+        election=_election(parts, fence) if isinstance(fence, LeaseFence) else None,
+    )
+
+
+def _election(parts: Parts, fence: LeaseFence) -> Election:
+    namespace = parts.settings.leader_elect_namespace or _own_namespace()
+    terms = LeaseTerms(ref=Ref(LEASES, namespace, names.LEASE_NAME), identity=parts.identity)
+    recorder = LeaderMetrics(parts.metrics, names.LEASE_NAME)
+    return Election(terms, parts.client.leases, fence, parts.clock, random.Random(), recorder)
+
+
+def _own_namespace(service_account: Path = SERVICE_ACCOUNT) -> str:
+    try:
+        return (service_account / "namespace").read_text().strip()
+    except OSError as err:
+        raise ConfigurationError(
+            "--leader-elect cannot find the namespace of its lease outside a cluster; set --leader-elect-namespace"
+        ) from err

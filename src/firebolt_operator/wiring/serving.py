@@ -1,0 +1,44 @@
+"""The HTTP servers of the process: health and metrics."""
+
+import random
+import tempfile
+from pathlib import Path
+
+from firebolt_operator.observability.metrics import CertificateMetrics
+from firebolt_operator.runtime.certificates import (
+    CertificateFiles,
+    ReloadingCertificate,
+    self_signed_pem,
+    server_context,
+)
+from firebolt_operator.runtime.health import health_app
+from firebolt_operator.runtime.manager import Service
+from firebolt_operator.runtime.metrics_server import metrics_app
+from firebolt_operator.runtime.scrape_access import ScrapeAccess
+from firebolt_operator.runtime.servers import HttpServer, parse_bind_address
+from firebolt_operator.wiring.parts import Parts
+
+DEFAULT_CERTIFICATES = Path(tempfile.gettempdir(), "k8s-metrics-server", "serving-certs")
+OFF = frozenset({"", "0"})
+
+
+def health_servers(address: str) -> list[HttpServer]:
+    return [] if address in OFF else [HttpServer("health", health_app(), parse_bind_address(address))]
+
+
+def metrics_servers(parts: Parts) -> tuple[list[HttpServer], list[Service]]:
+    """The server, and what keeps its certificate fresh."""
+    settings = parts.settings.metrics
+    if settings.bind_address in OFF:
+        return [], []
+    address = parse_bind_address(settings.bind_address)
+    if not settings.secure:
+        return [HttpServer("metrics", metrics_app(parts.metrics.render, None), address)], []
+    access = ScrapeAccess(parts.client.reviews, parts.clock, random.Random())
+    app = metrics_app(parts.metrics.render, access)
+    folder = Path(settings.cert_path) if settings.cert_path else DEFAULT_CERTIFICATES
+    files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
+    if not files.exist:
+        return [HttpServer("metrics", app, address, server_context(self_signed_pem(parts.clock)))], []
+    certificate = ReloadingCertificate(files, parts.clock, CertificateMetrics(parts.metrics))
+    return [HttpServer("metrics", app, address, certificate.context)], [certificate]
