@@ -94,18 +94,25 @@ def main() -> int:
 
 
 async def measure_everything(seconds: int, runs: int, connections: int, generators: dict[str, "Generator"]) -> None:
-    ratios: dict[str, list[float]] = {protocol: [] for protocol in generators}
+    runs_of: dict[str, list[dict[str, Measured]]] = {protocol: [] for protocol in generators}
     print(f"{'':10}{'':10}{'queries/s':>10}{'p50 ms':>8}{'p99 ms':>8}{'failed':>8}{'CPU us':>8}{'CPU':>6}")
     for _ in range(runs):
         for protocol, generator in generators.items():
             results = {variant: await measure(variant, generator, seconds, connections) for variant in VARIANTS}
             for variant, found in results.items():
                 print_line(protocol, variant, found)
-            ratios[protocol].append(results["gateway"].rate / results["plain"].rate)
-    for protocol, found_ratios in ratios.items():
-        middle = statistics.median(found_ratios)
-        verdict = "reached" if middle >= TARGET else "missed"
-        print(f"{protocol}: gateway / plain {middle:.2f} (median of {runs}); target {TARGET} {verdict}")
+            runs_of[protocol].append(results)
+    for protocol, found_runs in runs_of.items():
+        print_verdict(protocol, found_runs)
+
+
+def print_verdict(protocol: str, runs: list[dict[str, Measured]]) -> None:
+    """Throughput is what counts; CPU per query says the same where other work disturbs the machine."""
+    by_rate = statistics.median(run["gateway"].rate / run["plain"].rate for run in runs)
+    by_cpu = statistics.median(run["plain"].cpu_us / run["gateway"].cpu_us for run in runs)
+    verdict = "reached" if by_rate >= TARGET else "missed"
+    print(f"{protocol}: gateway / plain {by_rate:.2f} by queries/s, {by_cpu:.2f} by CPU (median of {len(runs)});")
+    print(f"{'':10}target {TARGET} {verdict}")
 
 
 def print_line(protocol: str, variant: str, found: Measured) -> None:
