@@ -131,7 +131,9 @@ class KubeWriter:
             if not answer.is_success:
                 raise refusal(request.doing, answer.code, answer.body, is_write=True)
             stored = decode_manifest(request.doing, answer.body, is_write=True)
-        if stored.get("kind") == ref.resource.kind:
+        if _is_finished(stored):
+            observers.deleted(ref, stored["metadata"].get("uid", ""))
+        elif stored.get("kind") == ref.resource.kind:
             observers.written(Ref(ref.resource, ref.namespace, stored["metadata"]["name"]), answer.body)
         else:
             # The answer of a subresource such as scale is another kind: it changed the object without showing it.
@@ -161,3 +163,12 @@ def _read_left(doing: str, body: bytes) -> _Left:
         return _LEFT.decode(body)
     except Undecodable as err:
         raise UnansweredError(f"{doing}: the answer is not a whole JSON object: {err}") from err
+
+
+def _is_finished(stored: Manifest) -> bool:
+    """A write that takes the last finalizer off a deleted object ends it, and is answered with its last words: they
+    carry the version of before, so that a cache would not believe them.
+    """
+    metadata: Manifest = stored.get("metadata") or {}
+    is_deleted = metadata.get("deletionTimestamp") is not None
+    return is_deleted and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")

@@ -80,6 +80,21 @@ async def test_given_a_finalizer_then_observers_hear_that_it_lingers(
     assert await client.get(ref) is None
 
 
+async def test_given_its_last_finalizer_is_taken_off_then_observers_hear_that_it_is_gone(
+    client: KubeClient, namespace: str
+) -> None:
+    ref, listener = config_map_ref(namespace), Listener()
+    held = a_config_map(namespace)
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    stored = await client.create(held)
+    uid = stored["metadata"]["uid"]
+    await client.delete(ref, uid=uid)
+    client.add_observer(listener)
+    await client.merge_patch(ref, {"metadata": {"finalizers": []}})
+    assert listener.heard == [("deleted", ref, uid)]
+    assert await client.get(ref) is None
+
+
 async def test_given_a_grace_period_then_observers_hear_that_it_lingers(
     client: KubeClient, namespace: str, listener: Listener
 ) -> None:
