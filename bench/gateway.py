@@ -15,6 +15,7 @@ per query runs out of ports. Needs `wrk` and `h2load` (Debian packages wrk and n
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import re
@@ -273,9 +274,13 @@ class Http2(Generator):
             queries=len(rows),
             failed=failed,
             seconds=seconds,
-            p50_ms=times[len(times) // 2],
-            p99_ms=times[int(len(times) * 0.99)],
+            p50_ms=percentile(times, 0.50),
+            p99_ms=percentile(times, 0.99),
         )
+
+
+def percentile(ordered: list[float], share: float) -> float:
+    return ordered[int(len(ordered) * share)] if ordered else math.nan
 
 
 def wrk_milliseconds(text: str, share: str) -> float:
