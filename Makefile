@@ -22,7 +22,7 @@ $(VENV)/.installed: requirements/dev.txt
 	@touch $@
 
 programs: setup  ## build the Kubernetes programs that tests run on (once; about ten minutes)
-	@$(LOCAL) build --control-plane --simulated-pods
+	@$(LOCAL) build
 
 test: programs  ## all tests on a real API server; needs no root, runs more as root
 	@PYTHONPATH=src $(BIN)/python -m pytest

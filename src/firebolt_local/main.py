@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from firebolt_local import commands
+from firebolt_local import commands, demo, programs
 from firebolt_local.clusters import DEFAULT_NAME, Kind
 from firebolt_local.errors import LocalError
 
@@ -65,6 +65,11 @@ def _run(options: argparse.Namespace) -> int:
             commands.down(options.name, options.folder)
         case "status":
             return 0 if commands.status(options.name, options.folder) else 1
+        case "build":
+            wanted = (*programs.CONTROL_PLANE, *programs.SIMULATED_PODS, "kubectl")
+            programs.provide(wanted)
+        case "demo":
+            demo.run()
         case "kubeconfig":
             commands.kubeconfig(options.name, options.folder)
         case _:
@@ -85,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     up.add_argument("--port", type=int, help="port of the API server on 127.0.0.1 (default: any free one)")
 
+    verbs.add_parser("build", help="build the programs that clusters are made of, once")
+    verbs.add_parser("demo", help="the operator at work: a control plane, simulated pods, the examples")
     _command(verbs, "down", "end a cluster and remove everything it left")
     _command(verbs, "status", "say how a cluster is (default: all of them)", default_name=None)
     _command(verbs, "kubeconfig", "print the path of the administrator's kubeconfig")

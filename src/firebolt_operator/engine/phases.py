@@ -4,7 +4,7 @@ Every transition is persisted before its effect, and every effect can be repeate
 writes and the next one continues from what it finds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -15,7 +15,7 @@ from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.engine.blueprint import Blueprint
-from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain
+from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, settle_left
 from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
 from firebolt_operator.engine.plan import AT_ONCE, Delete, LookAgain, Plan
 from firebolt_operator.refs import Manifest, Warn
@@ -159,7 +159,18 @@ def _decide_switching(situation: Situation) -> Plan:
         return Plan(reason="first generation serves", status=done, look_again=AT_ONCE)
     phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
     rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old, switched_at=situation.now)
-    return Plan(reason="new generation serves", status=rolled, look_again=AT_ONCE)
+    swapped = replace(situation.facts, active=situation.facts.current, draining=situation.facts.active)
+    left = settle_left(rolled, swapped, situation.drain, situation.now)
+    return Plan(
+        reason="new generation serves",
+        status=rolled,
+        look_again=AT_ONCE,
+        waiting_for="" if situation.drain.is_skipped else _until(situation.now, left),
+    )
+
+
+def _until(now: datetime, left: timedelta) -> str:
+    return f"old generation stays until {format_time(now + left)}" if left else ""
 
 
 def _decide_draining(situation: Situation) -> Plan:
@@ -178,9 +189,12 @@ def _decide_draining(situation: Situation) -> Plan:
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
             return Plan(reason=note, status=cleaning, look_again=AT_ONCE, warnings=(warning,))
         case KeepWaiting(look_again_after, until):
-            words = f"old generation stays until {format_time(until)}" if until else "waiting for running queries"
+            waiting_for = _until(now, until - now) if until else ""
             return Plan(
-                reason=words, status=status, look_again=LookAgain(look_again_after), waiting_for=words if until else ""
+                reason=waiting_for or "waiting for running queries",
+                status=status,
+                look_again=LookAgain(look_again_after),
+                waiting_for=waiting_for,
             )
 
 
