@@ -3,10 +3,11 @@
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
+from _pytest.capture import CaptureManager
 
 from firebolt_local import programs
 from firebolt_local.control_plane import ControlPlane, Options
@@ -18,17 +19,26 @@ StartControlPlane = Callable[..., ControlPlane]
 
 
 @pytest.fixture(scope="session")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def built_programs(request: pytest.FixtureRequest) -> dict[str, Path]:
+    """Everything a control plane runs. The first time takes minutes, so its progress is not captured."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if isinstance(capture, CaptureManager) else nullcontext():
+        return programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory, built_programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """Shared by the whole run: do not kill it, take `fresh_control_plane` for that."""
-    plane = start_control_plane(Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True))
+    options = Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True)
+    plane = ControlPlane(options, built_programs).start()
     yield plane
     plane.stop()
 
 
 @pytest.fixture(scope="session")
-def simulated_pods(control_plane: ControlPlane) -> SimulatedPods:
+def simulated_pods(control_plane: ControlPlane, built_programs: dict[str, Path]) -> SimulatedPods:
     """Pods of the shared control plane run, as far as the API can tell; see docs/dev/simulated-pods.md."""
-    return SimulatedPods(control_plane, programs.provide(programs.SIMULATED_PODS)).start()
+    return SimulatedPods(control_plane, built_programs).start()
 
 
 @pytest.fixture(scope="session")
@@ -54,13 +64,14 @@ def scrape(simulated_pods: SimulatedPods) -> Iterator[ScrapeControl]:
 
 
 @pytest.fixture
-def fresh_control_plane(tmp_path: Path) -> Iterator[StartControlPlane]:
+def fresh_control_plane(tmp_path: Path, built_programs: dict[str, Path]) -> Iterator[StartControlPlane]:
     """Start control planes of one's own: `fresh_control_plane(benchmark_limits=True)`, any field of Options."""
     with ExitStack() as stack:
 
         def start(**fields: object) -> ControlPlane:
             folder = tmp_path / f"control-plane-{secrets.token_hex(3)}"
-            plane = start_control_plane(Options(folder=folder, **fields))  # type: ignore[arg-type]
+            options = Options(folder=folder, **fields)  # type: ignore[arg-type]
+            plane = ControlPlane(options, built_programs).start()
             stack.callback(plane.stop)
             return plane
 
@@ -75,7 +86,3 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
     control_plane.http.create("/api/v1/namespaces", manifest)
     yield name
     control_plane.http.delete(f"/api/v1/namespaces/{name}")
-
-
-def start_control_plane(options: Options) -> ControlPlane:
-    return ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()

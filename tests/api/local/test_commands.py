@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import firebolt_local
-from firebolt_local import processes, programs
+from firebolt_local import processes
 from firebolt_local.clusters import ClusterFolder
 
-pytestmark = pytest.mark.slow
+# Built beforehand, not on the clock of a command.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_programs")]
 UP = ("up", "--control-plane")
 
 
@@ -40,12 +41,6 @@ class CommandLine:
 
     def cluster(self, name: str = "default") -> ClusterFolder:
         return ClusterFolder(self.state / "firebolt-local" / name)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built() -> None:
-    """Not on the clock of the commands."""
-    programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
 
 
 @pytest.fixture

@@ -114,17 +114,21 @@ def test_given_a_port_that_is_taken_meanwhile_then_another_is_tried(
         assert plane.http.is_ready()
 
 
-def test_given_a_chosen_port_that_is_taken_then_it_says_so_and_nothing_runs(tmp_path: Path) -> None:
+def test_given_a_chosen_port_that_is_taken_then_it_says_so_and_nothing_runs(
+    tmp_path: Path, built_programs: dict[str, Path]
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         options = Options(folder=tmp_path / "plane", port=taken.getsockname()[1])
-        plane = ControlPlane(options, programs.provide(programs.CONTROL_PLANE))
+        plane = ControlPlane(options, built_programs)
         with pytest.raises(PortTakenError, match=f"port {options.port} is taken"):
             plane.start()
     assert not any(record.is_alive() for record in processes.read_records(plane.folder).values())
 
 
-def test_given_a_program_that_fails_then_it_is_named_and_nothing_runs(tmp_path: Path) -> None:
-    broken = {**programs.provide(programs.CONTROL_PLANE), "etcd": Path("/bin/false")}
+def test_given_a_program_that_fails_then_it_is_named_and_nothing_runs(
+    tmp_path: Path, built_programs: dict[str, Path]
+) -> None:
+    broken = {**built_programs, "etcd": Path("/bin/false")}
     plane = ControlPlane(Options(folder=tmp_path / "plane"), broken)
     with pytest.raises(LocalError, match="etcd ended by itself"):
         plane.start()
