@@ -31,7 +31,7 @@ from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
 from firebolt_operator.engine.statefulset_warnings import is_worth_asking, refined_verdict
 from firebolt_operator.engine.surroundings import Surroundings
-from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.errors import FencedError, InvalidError, OperatorError, SpecRejectedError, TransientError
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.policy.engine_checks import dropped_volumes
 from firebolt_operator.policy.field_errors import aggregate
@@ -127,7 +127,11 @@ class EnginePass:
 
     async def _carry_out(self, plan: Plan) -> Outcome:
         status = await self._told(plan)
-        await self._around.actor.carry_out(plan)
+        try:
+            await self._around.actor.carry_out(plan)
+        except InvalidError as err:
+            await self._tell_refusal(err)
+            raise
         if status.phase in TERMINAL and status.current_generation != status.active_generation:
             raise RuntimeError(f"{status.phase} with two generations: {status}")
         await self._write(status)
@@ -135,6 +139,11 @@ class EnginePass:
             await self._warn(warning)
         after = plan.look_again.after
         return Outcome(plan.reason, look_again_after=after, again=after is None)
+
+    async def _tell_refusal(self, err: InvalidError) -> None:
+        """What Kubernetes itself refuses in a template is said where people look; nothing else of the plan is kept."""
+        verdict = Verdict(status="False", reason=EngineReason.TEMPLATE_REJECTED, message=str(err))
+        await self._write(self._with(self._status_so_far(), names.CONDITION_READY, verdict))
 
     async def _told(self, plan: Plan) -> EngineStatus:
         """The plan's status with what people and autoscalers read out of it."""

@@ -37,7 +37,9 @@ def _without_status(engine: FireboltEngine) -> FireboltEngine:
 def child_changed(old: Child | None, new: Child | None) -> Concerned:
     """A StatefulSet's own counting is left out: its pods tell the same, and sooner."""
     child = new or old
-    if child is None or not child.engine or (old is not None and new is not None and _what_counts(old) == _what_counts(new)):
+    if child is None or not child.engine:
+        return ()
+    if old is not None and new is not None and _what_counts(old) == _what_counts(new):
         return ()
     return (((child.metadata.namespace, child.engine), Priority.EVENT),)
 
