@@ -108,6 +108,20 @@ def matters_when_empty(within: str, field: str) -> bool:
     return is_kind_of_volume or field in EMPTY_SAYS_SOMETHING or within in FREE_KEYS
 
 
+def without_absent(within: str, value: Any) -> Any:
+    """A copy that says the same in fewer words: what the API server takes for absent is left out."""
+    if isinstance(value, list):
+        return [without_absent(within, entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    kept: dict[str, Any] = {}
+    for field, inner in value.items():
+        content = without_absent(field, inner) if isinstance(inner, (dict, list)) else inner
+        if field == "emptyDir" or not is_absent(within, field, content):
+            kept[field] = content
+    return kept
+
+
 def is_default(within: str, field: str, value: Any, beside: Mapping[str, Any]) -> bool:
     """Whether the API server would have put this value in; `beside` holds the fields next to it."""
     if field == "imagePullPolicy" and within in _CONTAINER_LISTS:

@@ -29,7 +29,9 @@ def _our_entries(live: Manifest) -> Iterable[Manifest]:
 def _owns(owned: Manifest, path: Path) -> bool:
     for index, step in enumerate(path):
         if not owned:
-            return index > 0 and any(each in DROPPED_INSIDE_ATOMIC for each in path[index:])
+            return index > 0 and not DROPPED_INSIDE_ATOMIC.isdisjoint(
+                each for each in path[index:] if isinstance(each, str)
+            )
         inner = _entry(owned, step) if isinstance(step, Element) else owned.get(f"f:{step}")
         if inner is None:
             return False

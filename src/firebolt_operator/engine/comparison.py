@@ -45,7 +45,7 @@ class Difference:
         return f"{_path_text(self.path)}: {self._words()}"
 
     def _words(self) -> str:
-        if any(step in SECRETIVE for step in self.path):
+        if any(isinstance(step, str) and step in SECRETIVE for step in self.path):
             return "live differs from wanted"
         return f"live {_value_text(self.live)}, wanted {_value_text(self.wanted)}"
 
@@ -113,7 +113,7 @@ def _names(entries: list[Any]) -> list[Any]:
 
 
 def _name(entry: Any, index: int) -> Any:
-    return entry.get("name", index) if isinstance(entry, dict) else index
+    return (entry.get("name") or index) if isinstance(entry, dict) else index
 
 
 def _is_same_amount(wanted: Any, live: Any, path: Path) -> bool:

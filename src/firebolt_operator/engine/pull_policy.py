@@ -9,10 +9,10 @@ LATEST: Final = "latest"
 MOVING_TAGS: Final = frozenset({LATEST, "dev"})
 
 _DOMAIN_PART: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
-_DOMAIN: Final = re.compile(rf"(?:{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?")
+_DOMAIN: Final = rf"(?:{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _PATH_PART: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_REPOSITORY: Final = re.compile(
-    rf"{_PATH_PART}(?:/{_PATH_PART})*"
+_IMAGE: Final = re.compile(
+    rf"(?:{_DOMAIN}/)?{_PATH_PART}(?:/{_PATH_PART})*"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?"
     r"(?P<digest>@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?",
     re.ASCII,
@@ -22,9 +22,8 @@ _IMAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 def image_tag(image: str) -> str:
     """The tag that counts: `latest` where neither tag nor digest is given, empty where the name cannot be read."""
-    domain, repository = _split_domain(image)
-    match = _REPOSITORY.fullmatch(repository)
-    if match is None or (domain and not _DOMAIN.fullmatch(domain)) or _IMAGE_ID.fullmatch(image):
+    match = _IMAGE.fullmatch(image)
+    if match is None or _IMAGE_ID.fullmatch(image):
         return ""
     if match["tag"] is None and match["digest"] is None:
         return LATEST
@@ -39,10 +38,3 @@ def kubernetes_pull_policy(image: str) -> str:
 def engine_pull_policy(image: str) -> str:
     """For the engine itself `dev` moves as well."""
     return ALWAYS if image_tag(image) in MOVING_TAGS else IF_NOT_PRESENT
-
-
-def _split_domain(image: str) -> tuple[str, str]:
-    """What stands before the first slash is a registry if it looks like one: a dot, a port, or a capital letter."""
-    head, slash, rest = image.partition("/")
-    looks_like_one = any(mark in head for mark in ".:") or head == "localhost" or head != head.lower()
-    return (head, rest) if slash and looks_like_one else ("", image)

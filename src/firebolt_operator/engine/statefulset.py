@@ -1,6 +1,7 @@
 """What does a generation's StatefulSet look like?"""
 
 from firebolt_operator.api import names
+from firebolt_operator.engine.api_defaults import without_absent
 from firebolt_operator.engine.effective import effective_ui_sidecar
 from firebolt_operator.engine.engine_config import GRACE_PERIOD_SECONDS
 from firebolt_operator.engine.engine_container import engine_container
@@ -37,18 +38,20 @@ def engine_statefulset(inputs: EngineInputs, generation: int) -> Manifest:
 def _pod_template(inputs: EngineInputs, generation: int) -> Manifest:
     template = effective_template(inputs)
     labels = template.labels | generation_labels(inputs.name, generation)
+    spec = {
+        **template.pod,
+        "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS,
+        "securityContext": template.security_context,
+        # Variables made from Service names could shadow the engine's own configuration.
+        "enableServiceLinks": False,
+        "containers": _containers(inputs, template),
+        "volumes": pod_volumes(inputs, generation, template),
+        **_optional("initContainers", template.init_containers),
+    }
     return {
         "metadata": {"labels": labels, **_optional("annotations", template.annotations)},
-        "spec": {
-            **template.pod,
-            "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS,
-            "securityContext": template.security_context,
-            # Variables made from Service names could shadow the engine's own configuration.
-            "enableServiceLinks": False,
-            "containers": _containers(inputs, template),
-            "volumes": pod_volumes(inputs, generation, template),
-            **_optional("initContainers", template.init_containers),
-        },
+        # Nothing empty is sent: of a field that we own and that is not there we then know that the server dropped it.
+        "spec": without_absent("spec", spec),
     }
 
 
