@@ -1,15 +1,17 @@
 """Carries a plan out: the steps in their order. The status comes last, and elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.errors import AlreadyExistsError, ConflictError, FencedError, OperatorError
+from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.inventory import instance_ref
 from firebolt_operator.instance.plan import Apply, Create, Remake, Step
 from firebolt_operator.instance.steps import ref_of
+from firebolt_operator.instance.views import live_object
 from firebolt_operator.kube.ports import Writer
-from firebolt_operator.refs import Manifest
+from firebolt_operator.refs import Manifest, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,11 @@ class StepFailure:
     error: OperatorError
 
 
-async def carry_out(steps: Sequence[Step], writer: Writer) -> StepFailure | None:
+async def carry_out(steps: Sequence[Step], writer: Writer, answers: MutableMapping[Ref, Answer]) -> StepFailure | None:
     """The first failure ends it: what follows rests on what came before."""
     for step in steps:
         try:
-            await _write(step.write, writer)
+            await _write(step.write, writer, answers)
         except FencedError:
             raise
         except OperatorError as err:
@@ -30,10 +32,10 @@ async def carry_out(steps: Sequence[Step], writer: Writer) -> StepFailure | None
     return None
 
 
-async def _write(write: Create | Apply | Remake, writer: Writer) -> None:
+async def _write(write: Create | Apply | Remake, writer: Writer, answers: MutableMapping[Ref, Answer]) -> None:
     match write:
         case Apply(manifest):
-            await writer.apply(manifest)
+            answers[ref_of(manifest)] = Answer(manifest, live_object(await writer.apply(manifest)))
         case Create(manifest):
             await _create(manifest, writer)
         case Remake(live, manifest):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from firebolt_operator.instance.views import LiveObject, SecretView
-from firebolt_operator.refs import Ref
+from firebolt_operator.refs import Manifest, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,18 @@ class SecretUnreadable:
 CredentialsSeen = SecretView | SecretMissing | SecretUnreadable
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server made of our last apply of an object."""
+
+    applied: Manifest
+    stored: LiveObject
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFacts:
     credentials: CredentialsSeen | None  # the Secret in use, internal or external; None: nothing depends on it
     metadata: Readiness
     gateway: Readiness
     live: Mapping[Ref, LiveObject] = field(default_factory=dict[Ref, LiveObject])  # the instance's objects by name
+    answers: Mapping[Ref, Answer] = field(default_factory=dict[Ref, Answer])  # since this process leads

@@ -27,7 +27,6 @@ class InstancePass:
         self._around = around
         self._observer = observer
         self._instance = instance
-        self.has_observed = False
         # Whole seconds, because a status keeps no more.
         self._now: datetime = around.clock.now().replace(microsecond=0)
 
@@ -47,11 +46,9 @@ class InstancePass:
         upkeep = decide_upkeep(self._instance, new_id=new_id)
         if upkeep is not None:
             return await self._keep_up(upkeep)
-        facts = await self._observer.facts(self._instance)
-        self.has_observed = True
         situation = Situation(
             instance=self._instance,
-            facts=facts,
+            facts=await self._observer.facts(self._instance),
             blueprint=self._around.blueprints.of(self._instance),
             new_password=self._around.entropy(PASSWORD_BYTES).hex(),
             now=self._now,
@@ -68,7 +65,7 @@ class InstancePass:
         return Outcome(plan.reason, again=True)
 
     async def _carry_out(self, situation: Situation, plan: InstancePlan) -> Outcome:
-        failure = await carry_out(plan.steps, self._around.writer)
+        failure = await carry_out(plan.steps, self._around.writer, self._observer.memory.answers)
         problem = plan.problem if failure is None else step_problem(failure.step, str(failure.error))
         if problem is not None:
             raise await self._end_early(situation, problem, failure)

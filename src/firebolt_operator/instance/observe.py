@@ -16,6 +16,7 @@ from firebolt_operator.instance.facts import (
     SecretUnreadable,
     Volume,
 )
+from firebolt_operator.instance.memory import Memory
 from firebolt_operator.instance.secret_watches import SecretWatches
 from firebolt_operator.instance.views import LiveObject, SecretView, decode_metadata
 from firebolt_operator.kube.ports import Reader
@@ -32,7 +33,7 @@ class Observer:
     caches: InstanceCaches
     watches: SecretWatches
     reader: Reader
-    is_first: bool  # nothing was read live since we lead: what a former leader did last may not be cached yet
+    memory: Memory
 
     async def instance(self, key: Key) -> FireboltInstance | None:
         return await self._known(self.caches.instances, Ref(self.caches.instances.resource, *key))
@@ -40,14 +41,17 @@ class Observer:
     async def facts(self, instance: FireboltInstance) -> InstanceFacts:
         metadata, gateway = inventory.metadata_deployment_ref(instance), inventory.gateway_deployment_ref(instance)
         live = dict[Ref, LiveObject]()
-        readiness = [await self._readiness(ref, live) for ref in (metadata, gateway)]
-        for ref in inventory.child_refs(instance):
-            await self._readiness(ref, live)
+        readiness = {
+            ref: await self._readiness(ref, live) for ref in (metadata, gateway, *inventory.child_refs(instance))
+        }
+        credentials = await self._credentials(instance)
+        self.memory.has_read_live = True
         return InstanceFacts(
-            credentials=await self._credentials(instance),
-            metadata=readiness[0],
-            gateway=readiness[1],
+            credentials=credentials,
+            metadata=readiness[metadata],
+            gateway=readiness[gateway],
             live=live,
+            answers=self.memory.answers,
         )
 
     async def _readiness(self, ref: Ref, live: dict[Ref, LiveObject]) -> Readiness:
@@ -76,7 +80,7 @@ class Observer:
             self.watches.forget(_key(instance))
             return None
         self.watches.want(_key(instance), ref)
-        if self.is_first or not self.watches.is_following(ref):
+        if not self.memory.has_read_live or not self.watches.is_following(ref):
             return await fetch_live(self.caches.secrets, self.reader, ref)
         return self.watches.seen(ref)
 
@@ -99,7 +103,7 @@ class Observer:
         return Volume.DELETING if decode_metadata(body).is_deleting else Volume.PRESENT
 
     async def _known(self, cache: Cache[T], ref: Ref) -> T | None:
-        if self.is_first or cache.is_suspect((ref.namespace, ref.name)):
+        if not self.memory.has_read_live or cache.is_suspect((ref.namespace, ref.name)):
             return await fetch_live(cache, self.reader, ref)
         return cache.get((ref.namespace, ref.name))
 

@@ -4,6 +4,7 @@ from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.instance import deletion
 from firebolt_operator.instance.instance_pass import InstancePass
+from firebolt_operator.instance.memory import Memory
 from firebolt_operator.instance.observe import Observer
 from firebolt_operator.instance.surroundings import InstanceSurroundings
 from firebolt_operator.runtime.controller import Outcome
@@ -11,11 +12,11 @@ from firebolt_operator.runtime.objects import Key
 
 
 class InstanceReconciler:
-    """Made anew by every leader: it remembers which instances it has looked at with its own eyes."""
+    """Made anew by every leader."""
 
     def __init__(self, surroundings: InstanceSurroundings) -> None:
         self._around = surroundings
-        self._read_live: set[Key] = set()
+        self._memories: dict[Key, Memory] = {}
 
     async def reconcile(self, key: Key) -> Outcome:
         observer = self._observer(key)
@@ -26,12 +27,7 @@ class InstanceReconciler:
         if instance.metadata.is_deleting:
             # Before the finalizer: the API server takes no new finalizer on an object that is being deleted.
             return await self._delete(key, instance)
-        work = InstancePass(self._around, observer, instance)
-        try:
-            return await work.run()
-        finally:
-            if work.has_observed:
-                self._read_live.add(key)
+        return await InstancePass(self._around, observer, instance).run()
 
     async def _delete(self, key: Key, instance: FireboltInstance) -> Outcome:
         if names.FINALIZER_INSTANCE not in instance.metadata.finalizers:
@@ -47,11 +43,11 @@ class InstanceReconciler:
             caches=around.caches,
             watches=around.secrets,
             reader=around.reader,
-            is_first=key not in self._read_live,
+            memory=self._memories.setdefault(key, Memory()),
         )
 
     def _forget(self, key: Key) -> None:
         self._around.recorder.forget(*key)
         self._around.secrets.forget(key)
         self._around.blueprints.forget(key)
-        self._read_live.discard(key)
+        self._memories.pop(key, None)

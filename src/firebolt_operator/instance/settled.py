@@ -1,13 +1,15 @@
 """Would an apply change anything? If not, it is left out: an instance at rest costs no requests.
 
 A live object that says all we would say is not enough: we may have said more before, and only an apply takes that back.
-So the fields that the server knows us to have applied are walked along with the two objects.
+So the fields that the server knows us to have applied are walked along with the two objects. What the server rewrites
+in ways that this walk does not know costs one apply: from then on the server's own answer tells.
 """
 
 import json
 from typing import Any, Final
 
 from firebolt_operator.api.subset import is_subset
+from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.policy.reading import mapping
 from firebolt_operator.refs import Manifest
@@ -16,6 +18,14 @@ UNTRACKED: Final = ("apiVersion", "kind")
 UNTRACKED_METADATA: Final = ("name", "namespace")
 Place = tuple[str, str]
 """The key of the object that a value is in, and its own: both tell whether it is a quantity or a word."""
+
+
+def is_answered(rendered: Manifest, live: LiveObject, answer: Answer | None) -> bool:
+    """We applied just this before, and the object still is what came of it."""
+    if answer is None or answer.applied != rendered:
+        return False
+    stored = answer.stored
+    return stored.content == live.content and stored.owned == live.owned
 
 
 def is_settled(rendered: Manifest, live: LiveObject) -> bool:

@@ -66,7 +66,7 @@ class Draft:
             metadata_ready=True,
             metadata_endpoint=metadata_endpoint(self.instance),
             # From here on engines know the id.
-            instance_id=self.status.instance_id or self.instance.spec.id,
+            instance_id=self.instance.spec.id,
         )
         return published.told(names.CONDITION_METADATA_READY, METADATA_READY)
 

@@ -17,7 +17,7 @@ from firebolt_operator.api.resources import (
 from firebolt_operator.instance.blueprint import Blueprint, Pieces
 from firebolt_operator.instance.facts import InstanceFacts
 from firebolt_operator.instance.plan import Apply, Remake, Stage, Step
-from firebolt_operator.instance.settled import is_settled
+from firebolt_operator.instance.settled import is_answered, is_settled
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Manifest, Ref
 
@@ -63,11 +63,14 @@ def _steps(pieces: Pieces, facts: InstanceFacts, stage: Stage, reason: str) -> t
 
 
 def _write(manifest: Manifest, facts: InstanceFacts) -> Apply | Remake | None:
-    live = facts.live.get(ref_of(manifest))
+    ref = ref_of(manifest)
+    live = facts.live.get(ref)
     if live is None:
         return Apply(manifest)
-    if live.metadata.is_deleting or is_settled(manifest, live):
-        # What is going away cannot be restored yet; the event of its end starts the next pass.
+    if live.metadata.is_deleting:
+        # It cannot be restored yet; the event of its end starts the next pass.
+        return None
+    if is_answered(manifest, live, facts.answers.get(ref)) or is_settled(manifest, live):
         return None
     if "roleRef" in manifest and manifest["roleRef"] != live.content.get("roleRef") and _is_own(manifest, live):
         return Remake(live, manifest)

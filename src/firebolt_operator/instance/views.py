@@ -55,7 +55,10 @@ _claims: Final = msgspec.json.Decoder(_Claim)
 
 
 def decode_live(body: bytes) -> LiveObject:
-    document: Manifest = msgspec.json.decode(body)
+    return live_object(msgspec.json.decode(body))
+
+
+def live_object(document: Manifest) -> LiveObject:
     metadata: Manifest = document["metadata"]
     content: Manifest = {key: document[key] for key in COMPARED if key in document}
     content["metadata"] = {key: metadata[key] for key in KEPT_METADATA if key in metadata}

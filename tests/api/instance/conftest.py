@@ -27,6 +27,13 @@ async def person(crds: None, control_plane: ControlPlane, namespace: str) -> Asy
 
 
 @pytest.fixture
+async def operator_door(control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Person]:
+    """Somebody who writes as the operator does."""
+    async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
+        yield Person(client, namespace)
+
+
+@pytest.fixture
 async def operator(person: Person, simulated_pods: SimulatedPods) -> AsyncGenerator[Operator]:
     kubeconfig = simulated_pods.control_plane.kubeconfig
     async with running_operator(kubeconfig, person.namespace) as running:

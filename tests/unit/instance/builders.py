@@ -10,7 +10,7 @@ from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImages
+from firebolt_operator.instance.blueprint import BlueprintMemory, InstanceImages
 from firebolt_operator.instance.decide import Situation
 from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness
 from firebolt_operator.instance.plan import InstancePlan
@@ -21,6 +21,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
 ID = "01J00000000000000000000000"
 IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1")
+BLUEPRINTS = BlueprintMemory(IMAGES)
 PASSWORD = "0123456789abcdef01234567"
 EXTERNAL: Manifest = {"host": "db.example", "database": "meta", "credentialsSecretRef": {"name": "db-login"}}
 
@@ -72,7 +73,7 @@ def a_situation(
     return Situation(
         instance=chosen,
         facts=facts or some_facts(),
-        blueprint=InstanceBlueprint(chosen, IMAGES),
+        blueprint=BLUEPRINTS.of(chosen),
         new_password=PASSWORD,
         now=now,
     )

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from firebolt_operator.instance.settled import is_settled
+from firebolt_operator.instance.facts import Answer
+from firebolt_operator.instance.settled import is_answered, is_settled
 from firebolt_operator.instance.views import LiveObject, decode_live
 from firebolt_operator.refs import Manifest
 
@@ -98,7 +99,7 @@ def test_what_the_server_filled_in_and_what_others_added_does_not_matter() -> No
 
 
 def test_an_object_that_we_never_applied_is_applied() -> None:
-    live = a_live_object()
+    live = copy.deepcopy(RENDERED)
     live["metadata"]["managedFields"] = []
     assert not is_settled(RENDERED, seen(live))
 
@@ -174,6 +175,18 @@ def test_a_field_that_the_server_drops_is_not_asked_for_again() -> None:
     live = a_live_object()
     del container(live)["command"]
     assert is_settled(RENDERED, seen(live))
+
+
+def test_what_the_server_answered_to_the_same_apply_needs_no_other() -> None:
+    live = a_live_object()
+    container(live)["image"] = "rewritten by the server"
+    answer = Answer(RENDERED, seen(live))
+    assert not is_settled(RENDERED, seen(live))
+    assert is_answered(RENDERED, seen(live), answer)
+    assert not is_answered(RENDERED, seen(live), None)
+    assert not is_answered(more_rendered("value"), seen(live), answer)
+    container(live)["command"] = ["something", "else"]
+    assert not is_answered(RENDERED, seen(live), answer)
 
 
 def test_null_and_empty_lists_are_stored_as_absent() -> None:
