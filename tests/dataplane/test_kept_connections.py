@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from pathlib import Path
 
 import pytest
 from tests.dataplane.conftest import StartRig
@@ -61,19 +62,34 @@ def connections_kept_for_ever(bootstrap: Manifest) -> None:
 async def query_while_the_engine_closes(rig: Rig) -> Message:
     """The race made certain: Envoy stands still while first a query arrives and then the engine's farewell."""
     [pod] = await rig.generation(1)
-    pod.closes_idle_after = IDLE_SECONDS
     rig.point("eng", [pod])
     await rig.client.query("/?id=first")
-    await asyncio.sleep(IDLE_SECONDS * 0.75)
+    await asyncio.sleep(IDLE_SECONDS)
     rig.envoy.process.send_signal(signal.SIGSTOP)
     try:
+        await eventually(lambda: _stands_still(rig.envoy.process.pid), 2, "Envoy stands still")
         async with asyncio.TaskGroup() as group:
             racing = group.create_task(rig.client.query("/?id=racing"))
-            await eventually(lambda: _has_no_connection(pod), 2 * IDLE_SECONDS, "the engine closed its connections")
+            await asyncio.sleep(0.1)
+            pod.close_idle_connections()
+            await eventually(lambda: _has_no_connection(pod), 2, "the engine closed its connections")
             rig.envoy.process.send_signal(signal.SIGCONT)
     finally:
         rig.envoy.process.send_signal(signal.SIGCONT)
     return racing.result()
+
+
+async def _stands_still(pid: int) -> bool:
+    """Threads stop one after the other, so a worker may run on for a moment."""
+    return {state_of(task) for task in threads_of(pid)} == {"T"}
+
+
+def threads_of(pid: int) -> list[Path]:
+    return list(Path(f"/proc/{pid}/task").iterdir())
+
+
+def state_of(thread: Path) -> str:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
 
 
 async def _has_no_connection(pod: EnginePod) -> bool:

@@ -55,6 +55,10 @@ class EnginePod:
             self._server.close()
             self._server = None
 
+    def close_idle_connections(self) -> None:
+        for connection in list(self.connections):
+            connection.close_if_idle()
+
     def die(self) -> None:
         """At once, with whatever runs; peers see a reset."""
         self.stop_listening()
@@ -95,6 +99,10 @@ class _Connection(asyncio.Protocol):
             self._send(answer(200 if self.pod.is_ready else 503))
             return
         self._run(message)
+
+    def close_if_idle(self) -> None:
+        if self._transport is not None and not self.is_running:
+            self._transport.close()
 
     def reset(self) -> None:
         if self._transport is None:
