@@ -9,9 +9,10 @@ import io
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from enum import Enum, auto
 from typing import Final
+from weakref import WeakSet
 
 import aiohttp
 import msgspec
@@ -26,6 +27,7 @@ from firebolt_operator.kube.translate import silence
 
 CALL_SECONDS: Final = 30.0
 CONNECT_SECONDS: Final = 10.0
+GOODBYE_SECONDS: Final = 2.0
 ANSWER_LIMIT: Final = 256 << 20  # bytes; a page of 500 objects stays far below
 RETRY_DELAYS: Final = (0.1, 0.4, 1.6)  # seconds before each repetition, or what the server asks for if that is more
 LONGEST_RETRY_AFTER: Final = 10.0  # seconds; a server that wants more gets the caller's back-off instead
@@ -82,9 +84,10 @@ class Transport:
     def __init__(self, credentials: Credentials, *, limit: int = 64, recorder: RequestRecorder | None = None) -> None:
         self._credentials = credentials
         self._recorder = recorder
+        self._sockets = WeakSet[socket.socket]()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0, keepalive_timeout=KEEPALIVE_SECONDS, socket_factory=_socket_that_notices_a_dead_peer
+                limit=0, keepalive_timeout=KEEPALIVE_SECONDS, socket_factory=self._new_socket
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             request_class=AdmittedRequest,
@@ -101,6 +104,16 @@ class Transport:
 
     async def aclose(self) -> None:
         await self._session.close()
+        # A TLS connection that was dropped earlier says goodbye in the background; the loop must not end before it.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                while any(each.fileno() >= 0 for each in self._sockets):  # noqa: ASYNC110 - sockets have no event
+                    await asyncio.sleep(0.005)
+
+    def _new_socket(self, address: _Address) -> socket.socket:
+        made = _socket_that_notices_a_dead_peer(address)
+        self._sockets.add(made)
+        return made
 
     async def exchange(self, call: Call) -> Answer:
         """An answer of any code; silence raises."""

@@ -32,9 +32,18 @@ async def watch_events(
     """Ends without an error when the server ends it; raises ExpiredError if the version is too old."""
     doing = f"watching {scope}"
     stream = await _opened(transport, doing, scope, resource_version, lasting_seconds)
-    async with stream:
+    try:
         async for line in _lines(doing, stream.content):
             yield _event(doing, line)
+    finally:
+        _hang_up(stream)
+
+
+def _hang_up(stream: aiohttp.ClientResponse) -> None:
+    """At once: TLS would wait for the peer's goodbye, and a watch is often left because the peer is gone."""
+    if stream.connection is not None and stream.connection.transport is not None:
+        stream.connection.transport.abort()
+    stream.close()
 
 
 async def _opened(
