@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from firebolt_operator.errors import AlreadyExistsError, ConflictError, UnansweredError
-from firebolt_operator.kube.decoding import Undecodable, decode_manifest
+from firebolt_operator.errors import AlreadyExistsError, ConflictError
+from firebolt_operator.kube.decoding import decode_manifest
 from firebolt_operator.kube.kinds import Kinds
 from firebolt_operator.kube.observers import Observers
 from firebolt_operator.kube.paths import creation_path, object_path, with_query
@@ -41,19 +41,6 @@ class _Request(msgspec.Struct, frozen=True):
     path: str
     body: object
     content_type: str = "application/json"
-
-
-class _LeftMetadata(msgspec.Struct, frozen=True, rename="camel"):
-    uid: str = ""
-    deletion_timestamp: str | None = None
-
-
-class _Left(msgspec.Struct, frozen=True):
-    kind: str = ""
-    metadata: _LeftMetadata = _LeftMetadata()
-
-
-_LEFT: Final = msgspec.json.Decoder(_Left)
 
 
 class KubeWriter:
@@ -113,8 +100,8 @@ class KubeWriter:
         """What is left of the object: finalizers, grace or foreground propagation keep it for a while."""
         answer = await self._exchange(ref, request)
         if answer.is_success:
-            is_left = _read_left(request.doing, answer.body).metadata.deletion_timestamp is not None
-            return answer.body if is_left else None
+            left = decode_manifest(request.doing, answer.body, is_write=True)
+            return answer.body if _is_ending(left) and not _is_finished(left) else None
         if answer.code == 404 or (answer.code == 409 and await self._is_another(ref, uid)):
             return None
         raise refusal(request.doing, answer.code, answer.body, is_write=True)
@@ -122,7 +109,7 @@ class KubeWriter:
     async def _is_another(self, ref: Ref, uid: str) -> bool:
         """Two preconditions, one code: only a live look tells which of them failed, whatever the server's wording."""
         body = await read_object(self._transport, ref)
-        return body is None or _read_left(f"reading {ref}", body).metadata.uid != uid
+        return body is None or decode_manifest(f"reading {ref}", body)["metadata"].get("uid") != uid
 
     async def _write(self, ref: Ref, request: _Request) -> Manifest:
         observers = self._rules.observers
@@ -158,11 +145,9 @@ class KubeWriter:
         return await self._transport.exchange(call)
 
 
-def _read_left(doing: str, body: bytes) -> _Left:
-    try:
-        return _LEFT.decode(body)
-    except Undecodable as err:
-        raise UnansweredError(f"{doing}: the answer is not a whole JSON object: {err}") from err
+def _is_ending(stored: Manifest) -> bool:
+    metadata: Manifest = stored.get("metadata") or {}
+    return metadata.get("deletionTimestamp") is not None
 
 
 def _is_finished(stored: Manifest) -> bool:
@@ -170,5 +155,4 @@ def _is_finished(stored: Manifest) -> bool:
     carry the version of before, so that a cache would not believe them.
     """
     metadata: Manifest = stored.get("metadata") or {}
-    is_deleted = metadata.get("deletionTimestamp") is not None
-    return is_deleted and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")
+    return _is_ending(stored) and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")

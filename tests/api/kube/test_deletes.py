@@ -103,6 +103,17 @@ async def test_given_a_grace_period_then_observers_hear_that_it_lingers(
     assert [what for what, *_ in listener.heard] == ["written", "written"]
 
 
+async def test_a_pod_that_never_ran_is_gone_at_once(client: KubeClient, namespace: str, listener: Listener) -> None:
+    manifest = a_pod(namespace)
+    # Nobody schedules it, so nobody would have to end it.
+    manifest["spec"] |= {"nodeName": "", "schedulerName": "nobody"}
+    stored = await client.create(manifest)
+    ref = Ref(PODS, namespace, "web-0")
+    await client.delete(ref, uid=uid_of(stored))
+    assert await client.get(ref) is None
+    assert listener.heard[-1] == ("deleted", ref, uid_of(stored))
+
+
 async def test_foreground_waits_for_the_children(client: KubeClient, namespace: str, listener: Listener) -> None:
     stored = await client.apply(a_deployment(namespace, replicas=0))
     ref = Ref(DEPLOYMENTS, namespace, "web")

@@ -91,7 +91,7 @@ async def test_a_deleted_object_is_told_as_deleted(answered: Step, heard: tuple[
 async def test_given_finalizers_then_a_deleted_object_is_told_as_still_there() -> None:
     observer = SpokenObserver()
     left = a_config_map()
-    left["metadata"] |= {"uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    left["metadata"] |= {"uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]}
     async with WireServer(answer(200, left)) as server, a_client(server.url, observer=observer) as client:
         await client.delete(SETTINGS, uid="u")
     assert observer.heard == [("written", SETTINGS, left)]
