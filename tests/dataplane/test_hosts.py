@@ -76,7 +76,7 @@ async def test_given_a_running_query_when_dns_moves_on_then_it_ends_well(rig: Ri
 
 async def test_given_no_pods_when_asked_then_the_answer_is_quick_and_clear(rig: Rig) -> None:
     rig.zone.set(service_host("empty"))
-    for engine in ("empty", "unknown"):
+    for engine in ("empty", "unknown", "longer-than-any-dns-label-could-be-" + "x" * 28):
         answer = await rig.client.query("/?id=q", engine)
         assert answer.status == 503
         assert "x-firebolt-outcome" not in answer.headers

@@ -8,7 +8,7 @@ from tests.dataplane.support.client import ConnectionEndedError
 from tests.dataplane.support.http_messages import Message
 from tests.dataplane.support.relocation import connection_manager
 from tests.dataplane.support.rig import Rig, service_host
-from tests.unit.gateway.selector_vectors import REFUSED, ROUTED, Refused, Routed
+from tests.unit.gateway.selector_vectors import LONGEST_ROUTABLE, REFUSED, ROUTED, Refused, Routed
 
 from firebolt_operator.refs import Manifest
 
@@ -47,8 +47,7 @@ async def refused_as_expected(rig: Rig, case: Refused) -> bool:
 async def test_given_every_documented_selector_when_sent_then_envoy_agrees(start_rig: StartRig, wake: bool) -> None:
     async with start_rig(wake=wake) as rig:
         await rig_with_all_engines(rig)
-        # A name of more than 55 characters is valid, but no DNS label can carry it with its suffix.
-        routable = [case for case in ROUTED if len(case.engine) <= 55]
+        routable = [case for case in ROUTED if len(case.engine) <= len(LONGEST_ROUTABLE)]
         assert [case for case in routable if not await routed_as_expected(rig, case)] == []
         rig.ledger.executions.clear()
         assert [case for case in REFUSED if not await refused_as_expected(rig, case)] == []

@@ -26,9 +26,11 @@ class Refused:
 
 
 LONGEST: Final = "a" * 63
+LONGEST_ROUTABLE: Final = "b" * 55  # with `-service` behind it, a DNS label is full
 ROUTED: Final = (
     Routed("/", "eng", "eng", "/"),
     Routed("/", LONGEST, LONGEST, "/"),
+    Routed("/", LONGEST_ROUTABLE, LONGEST_ROUTABLE, "/"),
     Routed("/", "0", "0", "/"),
     Routed("/?engine=eng", None, "eng", "/"),
     Routed("/?a=1&engine=eng&b=2", None, "eng", "/?a=1&b=2"),
