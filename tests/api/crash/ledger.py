@@ -1,0 +1,126 @@
+"""What happened, in which order? Every change of the kinds that matter, as the API server numbers them.
+
+Watches of different kinds overtake each other, but resource versions are one sequence over all kinds: sorted by them,
+the changes are the history as the server stored it, and no moment between two of them goes unseen.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    FIREBOLT_ENGINES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    SERVICES,
+    STATEFULSETS,
+)
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.refs import Manifest, Resource
+
+CONTROLLER_REVISIONS: Final = Resource("apps", "v1", "controllerrevisions", "ControllerRevision")
+CHILD_KINDS: Final = (
+    STATEFULSETS,
+    SERVICES,
+    CONFIG_MAPS,
+    PODS,
+    ENDPOINT_SLICES,
+    CONTROLLER_REVISIONS,
+    PERSISTENT_VOLUME_CLAIMS,
+)
+SECONDS: Final = 60.0
+
+World = Mapping[tuple[str, str], Manifest]
+"""The objects of one namespace by kind and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    version: int
+    kind: str
+    name: str
+    after: Manifest | None  # None: deleted
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Cluster-wide, so that one set of watches serves all namespaces."""
+
+    worlds: dict[str, dict[tuple[str, str], Manifest]] = field(default_factory=lambda: defaultdict(dict))
+    changes: dict[str, list[Change]] = field(default_factory=lambda: defaultdict(list))
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def record(self, resource: Resource, manifest: Manifest, *, is_deleted: bool = False) -> None:
+        metadata = manifest["metadata"]
+        namespace, key = metadata["namespace"], (resource.kind, metadata["name"])
+        after = None if is_deleted else {**manifest, "kind": resource.kind}
+        if after is None:
+            self.worlds[namespace].pop(key, None)
+        else:
+            self.worlds[namespace][key] = after
+        self.changes[namespace].append(Change(int(metadata["resourceVersion"]), *key, after))
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def until(self, namespace: str, problems: Callable[[World], Iterable[object]]) -> None:
+        """Waits until there are none; says which are left otherwise."""
+        found: list[object] = []
+        try:
+            async with asyncio.timeout(SECONDS):
+                while found := list(problems(self.worlds[namespace])):
+                    await self._changed.wait()
+        except TimeoutError as err:
+            raise AssertionError(f"still so after {SECONDS:g} s: {found}") from err
+
+    def forget(self, namespace: str) -> None:
+        """The past is judged; the present stays as the beginning of what comes."""
+        now = [
+            Change(int(manifest["metadata"]["resourceVersion"]), kind, name, manifest)
+            for (kind, name), manifest in self.worlds[namespace].items()
+        ]
+        self.changes[namespace] = now
+
+
+@asynccontextmanager
+async def a_ledger(client: KubeClient) -> AsyncGenerator[Ledger]:
+    """Complete from the moment it is opened."""
+    ledger = Ledger()
+    async with asyncio.TaskGroup() as group:
+        tasks: list[asyncio.Task[None]] = []
+        for resource in (FIREBOLT_ENGINES, *CHILD_KINDS):
+            listed = asyncio.Event()
+            follow = _follow(client, Scope(resource=resource), ledger, listed)
+            tasks.append(group.create_task(follow, name=f"ledger {resource.plural}"))
+            await listed.wait()
+        yield ledger
+        for task in tasks:
+            task.cancel()
+
+
+async def _follow(client: KubeClient, scope: Scope, ledger: Ledger, listed: asyncio.Event) -> None:
+    version = ""
+    async with aclosing(client.pages(scope)) as pages:
+        async for page in pages:
+            version = page.resource_version
+            for body in page.items:
+                ledger.record(scope.resource, _decoded(body))
+    listed.set()
+    while True:
+        async with aclosing(client.watch(scope, resource_version=version)) as events:
+            async for event in events:
+                manifest = _decoded(event.body)
+                version = manifest["metadata"]["resourceVersion"]
+                if event.type != "BOOKMARK":
+                    ledger.record(scope.resource, manifest, is_deleted=event.type == "DELETED")
+
+
+def _decoded(body: bytes) -> Manifest:
+    return msgspec.json.decode(body, type=Manifest)
