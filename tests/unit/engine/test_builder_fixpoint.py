@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.engine_inputs import engine_inputs
+from tests.support.properties import patient
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.engine.api_defaults import without_absent
@@ -42,10 +43,9 @@ templates = st.fixed_dictionaries(
     {"spec": values(pod_template_schema()["properties"]["spec"])},
     optional={"metadata": st.fixed_dictionaries({"labels": st.dictionaries(TEXT, TEXT, max_size=2)})},
 )
-slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
-@slow
+@patient
 @given(own=templates, inherited=st.none() | templates, replicas=st.integers(0, 3), ui=st.booleans())
 def test_given_any_template_then_its_statefulset_does_not_drift(
     own: Manifest, inherited: Manifest | None, replicas: int, ui: bool
@@ -59,7 +59,7 @@ def test_given_any_template_then_its_statefulset_does_not_drift(
     assert without_absent("spec", pod) == pod
 
 
-@slow
+@patient
 @given(one=templates, other=templates)
 def test_given_two_templates_then_drift_does_not_depend_on_the_side(one: Manifest, other: Manifest) -> None:
     first, second = engine_inputs({"template": one}), engine_inputs({"template": other})

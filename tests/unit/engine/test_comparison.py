@@ -61,6 +61,11 @@ def test_given_two_ways_to_say_the_same_then_there_is_no_difference(one: Manifes
             {"containers": [{"name": "b"}]},
             "spec.containers: live ['b'], wanted ['a', 'b']",
         ),
+        (
+            {"containers": [{"name": "a"}, {"name": "b"}]},
+            {"containers": [{"name": "b"}, {"name": "a"}]},
+            "spec.containers: live ['b', 'a'], wanted ['a', 'b']",
+        ),
         ({"tolerations": [{"key": "a"}]}, {"tolerations": [{}, {}]}, "spec.tolerations: live [0, 1], wanted [0]"),
         ({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}, "spec.tolerations[0].key: live b, wanted a"),
         ({"overhead": {"cpu": "1"}}, {"overhead": {"cpu": "1001m"}}, "spec.overhead.cpu: live 1001m, wanted 1"),
