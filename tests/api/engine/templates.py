@@ -3,7 +3,7 @@
 import copy
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ class Case:
     name: str
     own: Manifest  # the engine's template
     inherited: Manifest | None = None  # the class's
+    settings: Manifest = field(default_factory=dict)  # more fields of the engine's spec
 
 
 def single_cases() -> Iterator[Case]:
@@ -48,6 +49,28 @@ def single_cases() -> Iterator[Case]:
         yield Case(f"init-sidecar-{index}", _template(init=[_sidecar("first", {"restartPolicy": "Always"} | fragment)]))
     for index, fragment in enumerate(FRAGMENTS["volumes"]):
         yield Case(f"volume-{index}", _template(volumes=[{"name": "v"} | fragment]))
+
+
+def setting_cases() -> Iterator[Case]:
+    for index, settings in enumerate(SETTINGS):
+        yield Case(f"setting-{index}", {}, settings=settings)
+
+
+SETTINGS: Final[list[Manifest]] = [
+    {"uiSidecar": True},
+    {"customEngineConfig": {"logging": {"level": "debug"}}, "metadataEndpointOverride": "m:1"},
+    {"storage": {"emptyDir": {"medium": "Memory", "sizeLimit": "1024Mi"}}},
+    {"storage": {"emptyDir": {"sizeLimit": 0}}},
+    {"storage": {"hostPath": {"path": "/ssd"}}},
+    {"storage": {"hostPath": {"path": "/ssd", "type": "DirectoryOrCreate"}}},
+    {"storage": {"persistentVolumeClaim": {}}},
+    {
+        "storage": {
+            "persistentVolumeClaim": {"size": "1.5Gi", "storageClassName": "", "accessModes": ["ReadWriteOncePod"]}
+        }
+    },
+    {"storage": {"persistentVolumeClaim": {"size": 1000000000, "storageClassName": "fast"}}},
+]
 
 
 def mixed_cases(seed: int, count: int) -> Iterator[Case]:

@@ -19,6 +19,7 @@ from tests.api.engine.templates import (
     altered,
     mixed_cases,
     schema_fields,
+    setting_cases,
     single_cases,
     used_fields,
 )
@@ -30,7 +31,7 @@ from firebolt_operator.api.names import GROUP, VERSION
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, STATEFULSETS
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class
 from firebolt_operator.engine.drift import find_drift
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, SecretMount
 from firebolt_operator.engine.pull_policy import kubernetes_pull_policy
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.errors import RejectedError
@@ -89,6 +90,7 @@ class Bench:
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self.client = client
         self.namespace = namespace
+        self.instance = INSTANCE
         self.accepted: list[str] = []
         self.refused: dict[str, str] = {}
         self.drifted: dict[str, str] = {}
@@ -126,7 +128,7 @@ class Bench:
     async def inputs(self, case: Case) -> EngineInputs:
         """As the operator gets to see them: stored by the API server, with its defaults and without unknown fields."""
         engine_class = await self._class(case)
-        spec = {"instanceRef": "main", "replicas": 0, "template": case.own}
+        spec = {"instanceRef": "main", "replicas": 0, "template": case.own} | case.settings
         await self.client.create(self._ours(FIREBOLT_ENGINES, case.name, spec))
         engine = parse_engine(await self._get(FIREBOLT_ENGINES, case.name))
         assert engine.spec is not None
@@ -136,7 +138,7 @@ class Bench:
             uid=engine.metadata.uid,
             spec=engine.spec,
             engine_class=engine_class,
-            instance=INSTANCE,
+            instance=self.instance,
             images=IMAGES,
         )
 
@@ -181,6 +183,18 @@ async def test_given_each_fragment_alone_then_it_is_stored_without_drift(bench: 
     print(f"\nfragments: {len(bench.accepted)} accepted, {len(bench.refused)} refused")
     assert bench.drifted == {}
     assert bench.refused == {}
+
+
+async def test_given_each_setting_of_an_engine_then_it_is_stored_without_drift(bench: Bench) -> None:
+    secret = SecretMount(volume="auth-admin", secret="admin", path="/secrets/auth/admin")
+    bench.instance = dataclasses.replace(
+        INSTANCE,
+        secret_mounts=(secret,),
+        hash_annotations={"firebolt.io/auth-hash": "0123456789abcdef"},
+        scheme="https",
+    )
+    await bench.each(bench.read_back, setting_cases())
+    assert (bench.drifted, bench.refused) == ({}, {})
 
 
 @pytest.mark.slow
