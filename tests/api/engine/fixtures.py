@@ -1,0 +1,46 @@
+"""An operator and a person who share a namespace of a real API server with simulated pods."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+from tests.api.engine.person import Person
+from tests.api.engine.running import Operator, running_operator
+from tests.support.crds import install_crds
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.kube.writing import WriteRules
+
+StartOperator = Callable[..., AbstractAsyncContextManager[Operator]]
+
+
+@pytest.fixture(scope="session")
+def crds(control_plane: ControlPlane) -> None:
+    install_crds(control_plane.kubeconfig)
+
+
+@pytest.fixture
+async def person(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Person]:  # noqa: ARG001 - for its effect
+    async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
+        rules = WriteRules(field_manager="somebody")
+        door = KubeClient(client._transport, client._kinds, rules, client._rng)
+        yield Person(door, namespace, control_plane.kubeconfig)
+
+
+@pytest.fixture
+def start_operator(person: Person, simulated_pods: SimulatedPods) -> StartOperator:
+    """To be entered with flags, `start_operator("--drain-settle=2s")`, as often as a test restarts the operator."""
+
+    def start(*flags: str) -> AbstractAsyncContextManager[Operator]:
+        return running_operator(simulated_pods.control_plane.kubeconfig, person.namespace, *flags)
+
+    return start
+
+
+@pytest.fixture
+async def operator(start_operator: StartOperator) -> AsyncGenerator[Operator]:
+    async with start_operator() as running:
+        yield running
