@@ -42,7 +42,7 @@ def settle_left(status: EngineStatus, facts: EngineFacts, rules: DrainRules, now
     if not facts.draining.running_pods and facts.draining.pods.total == 0:
         return NOTHING
     settle = min(rules.settle, PARKED_SETTLE) if facts.active.replicas == 0 else rules.settle
-    if status.switched_at is None:
+    if status.switched_at is None or settle == NOTHING:
         return settle
     return max(NOTHING, status.switched_at + settle - now)
 
@@ -83,5 +83,5 @@ def _timeout_left(status: EngineStatus, rules: DrainRules, now: datetime) -> tim
 
 
 def _sooner(wait: timedelta, other: timedelta | None) -> timedelta:
-    # A second at least: the status keeps whole seconds, so a shorter wait could wake up just before the instant.
+    # A second at least: timers may fire a moment before the instant, and must not spin until it has come.
     return max(timedelta(seconds=1), wait if other is None else min(wait, other))

@@ -1,7 +1,7 @@
 """The pass proper: gates, facts, decision, writes, one status, and the sweep on every way out."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
@@ -52,7 +52,7 @@ class EnginePass:
         self._around = around
         self._engine = engine
         self._spec = engine.spec or NO_SPEC
-        self._now: datetime = around.clock.now().replace(microsecond=0)
+        self._now = around.clock.now()
         self._facts: EngineFacts | None = None
 
     async def run(self) -> Outcome:

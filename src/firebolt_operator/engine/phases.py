@@ -153,12 +153,13 @@ def _decide_switching(situation: Situation) -> Plan:
         return _keep(situation, "pointing queries at the new generation", AT_ONCE, (service,))
     # The selector that the server holds is believed, not what this process remembers to have written.
     old = status.active_generation
-    switched = msgspec.structs.replace(status, active_generation=status.current_generation)
+    noted = _noted(situation.now)
+    switched = msgspec.structs.replace(status, active_generation=status.current_generation, switched_at=noted)
     if old < 0 or old == status.current_generation:
-        done = msgspec.structs.replace(switched, phase=terminal_phase(situation.spec), switched_at=situation.now)
+        done = msgspec.structs.replace(switched, phase=terminal_phase(situation.spec))
         return Plan(reason="first generation serves", status=done, look_again=AT_ONCE)
     phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
-    rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old, switched_at=situation.now)
+    rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old)
     swapped = replace(situation.facts, active=situation.facts.current, draining=situation.facts.active)
     left = settle_left(rolled, swapped, situation.drain, situation.now)
     return Plan(
@@ -169,6 +170,11 @@ def _decide_switching(situation: Situation) -> Plan:
     )
 
 
+def _noted(instant: datetime) -> datetime:
+    """The status keeps whole seconds: rounded up, or a wait counted from it would end up to a second early."""
+    return instant if not instant.microsecond else instant.replace(microsecond=0) + timedelta(seconds=1)
+
+
 def _until(now: datetime, left: timedelta) -> str:
     return f"old generation stays until {format_time(now + left)}" if left else ""
 
@@ -177,9 +183,9 @@ def _decide_draining(situation: Situation) -> Plan:
     status, now = situation.status, situation.now
     if status.draining_generation is None:
         return _finish(situation, "nothing drains", AT_ONCE)
-    if status.switched_at is None or status.switched_at > now:
+    if status.switched_at is None or status.switched_at > _noted(now):
         # Lost or from a clock that ran ahead: waiting starts over, so that it is never too short.
-        status = msgspec.structs.replace(status, switched_at=now)
+        status = msgspec.structs.replace(status, switched_at=_noted(now))
     cleaning = msgspec.structs.replace(status, phase=EnginePhase.CLEANING)
     match decide_drain(status, situation.facts, situation.drain, now):
         case Drained(reason):

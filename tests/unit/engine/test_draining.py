@@ -44,6 +44,11 @@ def test_given_no_settle_when_idle_then_drained_at_once() -> None:
     assert decide(draining(), drain_rules(settle=0 * SECOND), since_switch=0 * SECOND) == Drained("no query is running")
 
 
+def test_given_no_settle_then_a_switch_that_was_noted_as_the_next_second_makes_nobody_wait() -> None:
+    rules = drain_rules(settle=0 * SECOND)
+    assert decide(draining(), rules, since_switch=-SECOND / 2) == Drained("no query is running")
+
+
 def test_given_a_parked_engine_then_settle_is_three_seconds() -> None:
     parked = a_generation(1, replicas=0)
     facts = draining(current=parked)

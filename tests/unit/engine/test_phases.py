@@ -1,6 +1,7 @@
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict
@@ -133,7 +134,6 @@ class TestCreating:
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=going)))
         assert (plan.ensures, plan.status.phase) == ((), "creating")
 
-
     def test_given_a_statefulset_of_another_owner_then_the_next_number_is_taken(self) -> None:
         foreign = a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=foreign)))
@@ -151,6 +151,11 @@ class TestSwitching:
         assert plan.status == a_status(
             phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=NOON
         )
+
+    def test_given_an_instant_within_a_second_then_it_is_noted_as_the_next_one(self) -> None:
+        facts = some_facts(current=a_generation(1), service_generation=1)
+        plan = decide(status=SWITCHING, facts=facts, now=NOON + SECOND / 4)
+        assert plan.status.switched_at == NOON + SECOND
 
     def test_given_no_drain_check_then_draining_is_skipped(self) -> None:
         facts = some_facts(current=a_generation(1), service_generation=1)
@@ -185,6 +190,14 @@ class TestDraining:
         )
         plan = decide(status=status, facts=some_facts(current=a_generation(1), draining=a_generation(0)))
         assert (plan.status.phase, plan.status.switched_at) == ("draining", NOON)
+
+    def test_given_an_instant_that_was_rounded_up_then_it_stays(self) -> None:
+        plan = decide(
+            status=msgspec.structs.replace(DRAINING, switched_at=NOON + SECOND),
+            facts=some_facts(current=a_generation(1), draining=a_generation(0)),
+            now=NOON + SECOND / 4,
+        )
+        assert plan.status.switched_at == NOON + SECOND
 
     def test_given_it_settles_then_people_are_told_until_when(self) -> None:
         status = a_status(
