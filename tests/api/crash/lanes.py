@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.api.crash.ledger import CHILD_KINDS, SECONDS, Ledger, World
-from tests.api.crash.leftovers import AtRest, differences
-from tests.api.crash.living import engine_operator
-from tests.api.crash.mortal import MortalTransport
-
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, SERVICE_ACCOUNTS
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.api.crash.ledger import CHILD_KINDS, SECONDS, Ledger, World
+from tests.api.crash.leftovers import AtRest, differences
+from tests.api.crash.living import a_life, engine_controller_only
+from tests.api.crash.mortal import MortalTransport
 
 ENGINE: Final = "eng"
 INSTANCE: Final = "inst"
@@ -36,7 +35,9 @@ class Lane:
     async def revive(self) -> None:
         """Whoever operates here is gone; somebody new begins."""
         await self._life.aclose()
-        self.operator = await self._life.enter_async_context(engine_operator(self.kubeconfig, self.namespace))
+        self.operator = await self._life.enter_async_context(
+            a_life(self.kubeconfig, self.namespace, engine_controller_only)
+        )
 
     async def close(self) -> None:
         await self._life.aclose()

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.api.crash.ledger import World
-
 from firebolt_operator.api import names
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.refs import Manifest
+from tests.api.crash.ledger import World
 
 EVERY_NAMESPACE_HAS: Final = frozenset({"ConfigMap kube-root-ca.crt"})
 NAMED_AT_RANDOM: Final = frozenset({"EndpointSlice", "ControllerRevision"})

@@ -1,13 +1,11 @@
-"""The engine controller as a process runs it: wired as the operator wires it, ended as a kill ends it."""
+"""The operator as a process runs it: wired as the operator wires it, ended as a kill ends it."""
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
-
-from tests.api.crash.mortal import MortalTransport
 
 from firebolt_operator.engine.caches import engine_caches
 from firebolt_operator.kube.client import KubeClient
@@ -17,23 +15,37 @@ from firebolt_operator.kube.writing import WriteRules
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import parse_bounds
 from firebolt_operator.runtime.clock import SystemClock
+from firebolt_operator.runtime.fence import OpenFence
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import _engine_controller
-from firebolt_operator.wiring.operate import KINDS
+from firebolt_operator.wiring.operate import KINDS, build_manager
 from firebolt_operator.wiring.parts import Parts
+from tests.api.crash.mortal import MortalTransport
 
-FLAGS: Final = ("--drain-settle=0", "--concurrent-passes=4")
+FLAGS: Final = ("--drain-settle=0", "--health-probe-bind-address=0")
+
+
+Build = Callable[[Parts], Manager]
+
+
+def engine_controller_only(parts: Parts) -> Manager:
+    caches = engine_caches(parts.settings.namespaces, "")
+    controller = _engine_controller(parts, caches)
+    return Manager(informers=[parts.informer(cache) for cache in caches.all()], controllers=[controller])
+
+
+def whole_operator(parts: Parts) -> Manager:
+    return build_manager(parts, OpenFence())
 
 
 @asynccontextmanager
-async def engine_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[MortalTransport]:
+async def a_life(kubeconfig: Path, namespace: str, build: Build) -> AsyncGenerator[MortalTransport]:
     """A new process: no memory, empty caches, connections of its own. Ends without a goodbye."""
     transport = MortalTransport(load_credentials(str(kubeconfig), {}))
     client = KubeClient(transport, Kinds(transport, KINDS), WriteRules(), random.Random(1))
     async with client, asyncio.TaskGroup() as group:
-        manager = _manager(client, namespace)
-        life = group.create_task(_live(manager), name=f"operator of {namespace}")
+        life = group.create_task(_live(build(_parts(client, namespace))), name=f"operator of {namespace}")
         yield transport
         life.cancel()
 
@@ -43,8 +55,8 @@ async def _live(manager: Manager) -> None:
     raise AssertionError(f"the operator ended by itself with {code}")
 
 
-def _manager(client: KubeClient, namespace: str) -> Manager:
-    parts = Parts(
+def _parts(client: KubeClient, namespace: str) -> Parts:
+    return Parts(
         settings=parse_settings([f"--namespaces={namespace}", *FLAGS], {}),
         bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
         client=client,
@@ -52,6 +64,3 @@ def _manager(client: KubeClient, namespace: str) -> Manager:
         metrics=Metrics(),
         identity="test",
     )
-    caches = engine_caches((namespace,), "")
-    controller = _engine_controller(parts, caches)
-    return Manager(informers=[parts.informer(cache) for cache in caches.all()], controllers=[controller])

@@ -13,18 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
 from tests.api.crash.lanes import ENGINE, Case, Lane, a_lane, work_off
 from tests.api.crash.ledger import SECONDS, a_ledger
 from tests.api.crash.mortal import Ending
 from tests.api.crash.serving import gaps
 from tests.support.crds import install_crds
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.simulated_pods import SimulatedPods
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.kube.credentials import load_credentials
-
 LANES = 6
+pytestmark = pytest.mark.slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
