@@ -31,6 +31,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the rig of the data-plane tests is reused
 
+from firebolt_operator.api import names  # noqa: E402
+from firebolt_operator.gateway.bootstrap import envoy_bootstrap  # noqa: E402
+from firebolt_operator.gateway.extensions import extension, socket_address  # noqa: E402
+from firebolt_operator.gateway.http_filters import router  # noqa: E402
+from firebolt_operator.refs import Manifest  # noqa: E402
 from tests.dataplane.support.dns_server import Zone, serving_dns  # noqa: E402 - found through the line above
 from tests.dataplane.support.envoy import Envoy, running_envoy  # noqa: E402
 from tests.dataplane.support.relocation import (  # noqa: E402
@@ -40,12 +45,6 @@ from tests.dataplane.support.relocation import (  # noqa: E402
     relocated,
 )
 from tests.dataplane.support.rig import rig_inputs, service_host  # noqa: E402
-
-from firebolt_operator.api import names  # noqa: E402
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap  # noqa: E402
-from firebolt_operator.gateway.extensions import extension, socket_address  # noqa: E402
-from firebolt_operator.gateway.http_filters import router  # noqa: E402
-from firebolt_operator.refs import Manifest  # noqa: E402
 
 TARGET = 0.65  # of a plain Envoy's throughput
 ENGINE = "eng"

@@ -21,7 +21,6 @@ from firebolt_local.timeline import Timeline
 from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import CUSTOM_RESOURCE_DEFINITIONS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
-from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import Scope
@@ -112,7 +111,7 @@ async def _timeline(client: KubeClient, cluster: ClusterFolder) -> AsyncGenerato
                 (Scope(resource=FIREBOLT_INSTANCES, namespace=NAMESPACE), timeline.instance),
                 (
                     Scope(resource=FIREBOLT_ENGINES, namespace=NAMESPACE),
-                    lambda body: timeline.engine(parse_engine(body)),
+                    timeline.engine_text,
                 ),
             )
         ]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import CONDITION_READY
-from firebolt_operator.api.serialise import parse_instance
+from firebolt_operator.api.serialise import parse_engine, parse_instance
 
 
 class Timeline:
@@ -17,6 +17,9 @@ class Timeline:
         self._last: dict[str, str] = {}
         self._engines: dict[str, FireboltEngine] = {}
         self._changed = asyncio.Event()
+
+    def engine_text(self, body: bytes) -> None:
+        self.engine(parse_engine(body))
 
     def engine(self, engine: FireboltEngine) -> None:
         self._engines[engine.metadata.name] = engine

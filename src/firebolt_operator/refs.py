@@ -1,4 +1,4 @@
-"""The vocabulary everyone shares: a manifest, a kind, an object by name, a warning. Pure, and imports nothing of ours."""
+"""The vocabulary everyone shares: a manifest, a kind, an object by name, a warning. Imports nothing of ours."""
 
 from dataclasses import dataclass
 from typing import Any

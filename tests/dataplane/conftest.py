@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from tests.dataplane.support.rig import Rig, running_rig
 
 StartRig = Callable[..., AbstractAsyncContextManager[Rig]]

@@ -4,6 +4,7 @@ import asyncio
 import socket
 
 import pytest
+
 from tests.dataplane.support.engine_pod import QUERY_PORT, EnginePod
 from tests.dataplane.support.rig import Rig, eventually
 

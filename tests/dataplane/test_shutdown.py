@@ -3,11 +3,10 @@
 import asyncio
 import signal
 
-from tests.dataplane.support.client import Client, ConnectionEndedError
-from tests.dataplane.support.rig import Rig, eventually
-
 from firebolt_operator.gateway.clusters import LOOPBACK
 from firebolt_operator.gateway.shutdown import GRACE_PERIOD_SECONDS, envoy_lifecycle
+from tests.dataplane.support.client import Client, ConnectionEndedError
+from tests.dataplane.support.rig import Rig, eventually
 
 METRICS_PORT = 9090
 

@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
+
+from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
 from tests.dataplane.support.client import Client, ConnectionEndedError
 from tests.dataplane.support.relocation import connection_manager
 from tests.dataplane.support.rig import Rig
-
-from firebolt_operator.refs import Manifest
 
 
 def cut_after_a_second(bootstrap: Manifest) -> None:

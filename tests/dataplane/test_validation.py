@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.dataplane.support.envoy import validation_error
-from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.inputs import GatewayInputs
+from tests.dataplane.support.envoy import validation_error
+from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 LONG_TEMPLATE = {
     "metadata": {"annotations": {f"note-{number}": "x" * 200 for number in range(200)}},

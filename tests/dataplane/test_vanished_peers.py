@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from firebolt_operator.refs import Manifest
 from tests.dataplane.support.client import Client
 from tests.dataplane.support.http_messages import Message
 from tests.dataplane.support.network import FAR_ADDRESSES, NEAR_ADDRESS, Link, is_possible, linked_namespaces
 from tests.dataplane.support.relocation import engine_cluster
 from tests.dataplane.support.rig import Change, Rig, eventually, running_rig
-
-from firebolt_operator.refs import Manifest
 
 pytestmark = [
     pytest.mark.root,

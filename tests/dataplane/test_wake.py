@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+
 from tests.dataplane.conftest import StartRig
 from tests.dataplane.support.load import Load
 from tests.dataplane.support.rig import Rig, eventually, service_host

@@ -124,6 +124,24 @@ def broken_step(before: State, after: State) -> str | None:
     is_going = sts_after is None or sts_after.is_deleting
     if was_fine and is_going and new.status.current == old.status.current:
         return "the current generation is deleted although it matches"
+    advances = (old.status.phase, new.status.phase) == ("creating", "switching")
+    has_nodes = sts_before is None or not sts_before.spec.is_stopped
+    if advances and has_nodes and not before.seen.pods[old.status.current].are_ready:
+        return "queries are switched to pods that are not ready"
+    return None
+
+
+def broken_pass(before: State, after: State) -> str | None:
+    """A whole pass that saw everything leaves no object of a generation that nobody refers to."""
+    engine = after.truth.engine
+    if before.seen != before.truth or before.suspects or engine is None or engine.is_deleting:
+        return None
+    status = engine.status
+    kept = {status.current, status.active, status.draining}
+    for generation, gen in enumerate(after.truth.children.gens):
+        is_there = gen.sts is not None and not gen.sts.is_deleting and gen.sts.owner == engine.uid
+        if generation not in kept and (is_there or engine.uid in {gen.config_map, gen.headless}):
+            return "an abandoned generation is left behind"
     return None
 
 

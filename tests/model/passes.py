@@ -13,10 +13,11 @@ from firebolt_operator.errors import OperatorError
 from firebolt_operator.observability.events import EventSender
 from firebolt_operator.policy.bounds import parse_bounds
 from tests.model import objects
-from tests.model.server import ModelServer, Violation
+from tests.model.server import ModelServer, ViolationError
 from tests.model.world import State
 from tests.support.engines import NOON
 
+WHOLE_PASS = "pass"
 SETTINGS = EngineSettings(
     images=objects.IMAGES,
     bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
@@ -51,17 +52,22 @@ class Passes:
     def endings(self, state: State) -> Iterator[Ending]:
         """The whole pass, a crash after each write, and each answer lost while the process lives on."""
         server = self.run(state)
-        yield Ending("pass", _after(state, server))
+        yield Ending(WHOLE_PASS, _after(state, server))
         if not server.history:
             return
-        for number, truth in enumerate(server.history[:-1] if len(server.history) > 1 else []):
-            yield Ending(f"crash after write {number}", _restarted(state._replace(truth=truth)))
-        yield Ending("crash at the end", _restarted(state._replace(truth=server.truth)))
+        for number, (truth, is_settled) in enumerate(server.history):
+            left = state._replace(truth=truth, is_settled=is_settled)
+            yield Ending(f"crash after write {number}", self.restarted(left))
         for number in range(len(server.history)):
             for happens in (True, False):
                 lost = self.run(state, lose=number, happens=happens)
                 name = f"answer {number} lost, {'written' if happens else 'not written'}"
                 yield Ending(name, _after(state, lost))
+
+    @staticmethod
+    def restarted(state: State) -> State:
+        """A new process lists everything before its first pass, and remembers nothing."""
+        return state._replace(seen=state.truth, suspects=frozenset())
 
     def whole(self, state: State) -> State:
         return _after(state, self.run(state))
@@ -86,7 +92,7 @@ class Passes:
         )
         try:
             await EngineReconciler(around).reconcile((objects.NAMESPACE, objects.ENGINE))
-        except Violation:
+        except ViolationError:
             raise
         except OperatorError:
             # It will be tried again: what it left behind is a state like any other.
@@ -97,11 +103,6 @@ def _after(state: State, server: ModelServer) -> State:
     return state._replace(
         truth=server.truth, seen=server.seen, suspects=frozenset(server.suspects), is_settled=server.is_settled
     )
-
-
-def _restarted(state: State) -> State:
-    """A new process lists everything before its first pass, and remembers nothing."""
-    return state._replace(seen=state.truth, suspects=frozenset())
 
 
 def _empty(caches: EngineCaches) -> None:

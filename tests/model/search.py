@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from tests.model import invariants
 from tests.model.actions import calm, happenings
-from tests.model.passes import Ending, Passes
-from tests.model.server import Violation
+from tests.model.passes import WHOLE_PASS, Ending, Passes
+from tests.model.server import ViolationError
 from tests.model.world import State, initial
 
 MOST_CALM_STEPS = 60
@@ -46,13 +46,15 @@ class Search:
     def _endings(self, state: State) -> list[Ending]:
         try:
             found = [*self.passes.endings(state), *happenings(state)]
-        except Violation as err:
+        except ViolationError as err:
             raise AssertionError(f"{err}\n{self.story(state)}") from err
         self.transitions += len(found)
         return found
 
     def _judge(self, before: State, ending: Ending) -> None:
         rule = invariants.violated(ending.state) or invariants.broken_step(before, ending.state)
+        if rule is None and ending.name == WHOLE_PASS:
+            rule = invariants.broken_pass(before, ending.state)
         if rule is not None:
             self.came_from.setdefault(ending.state, (before, ending.name))
             raise AssertionError(f"{rule}\n{self.story(before)}\n  {ending.name}\n    {ending.state}")

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from firebolt_operator.api import names
-from firebolt_operator.api.resources import FIREBOLT_ENGINES, SERVICES
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engine.caches import EngineCaches
 from firebolt_operator.errors import ConflictError, InvalidError, NotFoundError, UnansweredError
@@ -22,11 +21,11 @@ from tests.model.world import Children, Engine, Gen, Pods, Service, State, Sts, 
 SEEN_VERSION, TRUE_VERSION = 1, 2
 
 
-class Violation(AssertionError):
+class ViolationError(AssertionError):
     """Something happened that must never happen."""
 
 
-class LostAnswer(UnansweredError):
+class LostAnswerError(UnansweredError):
     """The connection broke before the answer; the write may have happened."""
 
 
@@ -38,7 +37,7 @@ class ModelServer:
         self.seen = state.seen
         self.suspects = set(state.suspects)
         self.is_settled = state.is_settled
-        self.history: list[Truth] = []  # the truth after each write: where a crash could leave it
+        self.history: list[tuple[Truth, bool]] = []  # what each write leaves behind: where a crash could begin
         self._caches = caches
         self._lose = lose
         self._happens = happens
@@ -192,11 +191,11 @@ class ModelServer:
                 self._engine_version = self._versions + 1
             self._versions += 1
             self.truth = truth
-        self.history.append(self.truth)
+        self.history.append((self.truth, self.is_settled))
         if is_lost:
             self.suspects.add(name)
             self._cache_of(name)._suspects.add((objects.NAMESPACE, name))
-            raise LostAnswer(name)
+            raise LostAnswerError(name)
         return self._tell(name, last)
 
     def _tell(self, name: str, last: Engine | None) -> Manifest:
@@ -220,7 +219,7 @@ class ModelServer:
         self._see(ref.name)
 
     def _see(self, name: str) -> None:
-        """This one object is known as it is."""
+        """From now on that one object is known as it is."""
         self.seen = self.seen._replace(pods=self.truth.pods)
         if name == objects.ENGINE:
             self.seen = self.seen._replace(engine=self.truth.engine)
@@ -272,7 +271,7 @@ def _applied_sts(gen: Gen, owner: int, manifest: Manifest) -> Sts:
         return wanted
     _refuse_two_owners(gen.sts.owner, owner, manifest["metadata"]["name"])
     if gen.sts.spec != wanted.spec:
-        raise Violation(f"a StatefulSet is patched in place: {gen.sts} becomes {wanted}")
+        raise ViolationError(f"a StatefulSet is patched in place: {gen.sts} becomes {wanted}")
     return gen.sts
 
 
@@ -328,6 +327,3 @@ def with_version(body: bytes, version: int) -> bytes:
     manifest = msgspec.json.decode(body)
     manifest["metadata"]["resourceVersion"] = str(version)
     return _encoder.encode(manifest)
-
-
-__all__ = ["FIREBOLT_ENGINES", "SERVICES", "LostAnswer", "ModelServer", "Violation"]

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from tests.support.kubectl import kubectl
-
 from firebolt_operator.api.crds import KINDS, crd_documents
+from tests.support.kubectl import kubectl
 
 
 def install_crds(kubeconfig: Path) -> None:

@@ -17,18 +17,21 @@ UID = "engine-uid"
 
 
 def a_spec(**fields: Any) -> EngineSpec:
-    return EngineSpec(**{"instance_ref": "inst", "replicas": 2, **fields})
+    defaults: dict[str, Any] = {"instance_ref": "inst", "replicas": 2}
+    return EngineSpec(**(defaults | fields))
 
 
 def a_status(**fields: Any) -> EngineStatus:
-    return EngineStatus(**{"current_generation": 0, "active_generation": 0, "phase": "stable", **fields})
+    defaults: dict[str, Any] = {"current_generation": 0, "active_generation": 0, "phase": "stable"}
+    return EngineStatus(**(defaults | fields))
 
 
 def an_engine(**fields: Any) -> FireboltEngine:
     metadata = ObjectMeta(
         name="eng", namespace="ns", uid=UID, resource_version="7", generation=3, finalizers=[names.FINALIZER_ENGINE]
     )
-    return FireboltEngine(**{"metadata": metadata, "spec": a_spec(), "status": a_status(), **fields})
+    defaults: dict[str, Any] = {"metadata": metadata, "spec": a_spec(), "status": a_status()}
+    return FireboltEngine(**(defaults | fields))
 
 
 def a_child(name: str, generation: int | None = 0, **fields: Any) -> Child:

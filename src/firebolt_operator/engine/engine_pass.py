@@ -85,8 +85,6 @@ class EnginePass:
         inherited = await self._class()
         if isinstance(inherited, Blocked):
             return await self._blocked(inherited)
-        facts = await self._around.observer.facts(self._engine)
-        self._facts = facts
         instance = self._instance()
         if isinstance(instance, Blocked):
             return await self._blocked(instance)
@@ -99,6 +97,7 @@ class EnginePass:
         except SpecRejectedError as err:
             verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
             return await self._blocked(Blocked(verdict), instance_is_ready=True)
+        self._facts = await self._around.observer.facts(self._engine)
         return await self._carry_out(await self._decide(inherited, instance, rules))
 
     async def _decide(self, inherited: ClassInfo | None, instance: InstanceInfo, rules: DrainRules) -> Plan:
@@ -147,17 +146,19 @@ class EnginePass:
 
     async def _told(self, plan: Plan) -> EngineStatus:
         """The plan's status with what people and autoscalers read out of it."""
-        facts, status = self._observed, plan.status
+        status = self._counted(plan.status)
+        verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
+        return self._with(status, names.CONDITION_READY, await self._refined(verdict))
+
+    def _counted(self, status: EngineStatus) -> EngineStatus:
+        facts, has_active = self._observed, status.active_generation >= 0
         active = facts.current if status.active_generation == status.current_generation else facts.active
-        has_active = status.active_generation >= 0
-        counted = msgspec.structs.replace(
+        return msgspec.structs.replace(
             status,
             replicas=active.pods.total if has_active else 0,
             ready_replicas=active.pods.ready if has_active else 0,
             selector=_selector(self._engine.metadata.name, status.active_generation) if has_active else "",
         )
-        verdict = ready_verdict(counted, facts, self._spec.replicas, plan.waiting_for)
-        return self._with(counted, names.CONDITION_READY, await self._refined(verdict))
 
     async def _refined(self, verdict: Verdict) -> Verdict:
         statefulset = self._observed.current.statefulset
@@ -200,7 +201,9 @@ class EnginePass:
         return self._with(self._engine.status, names.CONDITION_INSTANCE_READY, instance_ready())
 
     async def _blocked(self, blocked: Blocked, *, instance_is_ready: bool = False) -> Outcome:
-        status = self._status_so_far() if instance_is_ready else self._engine.status
+        # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
+        self._facts = await self._around.observer.at_a_glance.facts(self._engine)
+        status = self._counted(self._status_so_far() if instance_is_ready else self._engine.status)
         if blocked.instance is not None:
             status = self._with(status, names.CONDITION_INSTANCE_READY, blocked.instance)
         await self._write(self._with(status, names.CONDITION_READY, blocked.ready))

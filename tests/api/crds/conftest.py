@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
-from tests.support.crds import install_crds
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api.crds import KINDS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.support.crds import install_crds
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Which instances does the API server itself take, without any webhook, and what does it say to the rest?"""
 
 import pytest
-from tests.api.crds.conftest import Stored
 
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.errors import InvalidError
 from firebolt_operator.refs import Manifest
+from tests.api.crds.conftest import Stored
 
 FRAGMENT: Manifest = {"spec": {"serviceAccountName": "someone"}}
 

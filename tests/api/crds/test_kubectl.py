@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from tests.api.crds.conftest import Stored
-from tests.support.kubectl import kubectl
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api.conditions import Condition
@@ -14,6 +12,8 @@ from firebolt_operator.api.instance import InstanceStatus
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.api.serialise import encode_status
 from firebolt_operator.kube.paths import object_path
+from tests.api.crds.conftest import Stored
+from tests.support.kubectl import kubectl
 
 SELECTOR = "firebolt.io/engine=it,firebolt.io/generation=2"
 

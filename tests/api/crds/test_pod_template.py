@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from scripts.pod_template_schema import OPENAPI_PATH, structural_pod_template
-from tests.api.crds.conftest import Stored
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.refs import Manifest
+from scripts.pod_template_schema import OPENAPI_PATH, structural_pod_template
+from tests.api.crds.conftest import Stored
 
 REFERENCE = "#/components/schemas/"
 SCALARS: Manifest = {"string": "x", "integer": 1, "boolean": True}

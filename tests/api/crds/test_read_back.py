@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from tests.api.crds.conftest import Stored
 
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine import EngineStatus
@@ -14,6 +13,7 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_EN
 from firebolt_operator.api.serialise import Status, encode_status, parse_engine, parse_engine_class, parse_instance
 from firebolt_operator.errors import InvalidError
 from firebolt_operator.refs import Manifest, Resource
+from tests.api.crds.conftest import Stored
 
 ENGINE: Manifest = {"instanceRef": "main", "replicas": 1}
 INSTANCE: Manifest = {"metadata": {}, "gateway": {}}

@@ -3,15 +3,15 @@
 from collections.abc import AsyncGenerator
 
 import pytest
-from tests.api.instance.person import Person
-from tests.api.instance.running import Operator, running_operator
-from tests.support.crds import install_crds
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_local.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.writing import WriteRules
+from tests.api.instance.person import Person
+from tests.api.instance.running import Operator, running_operator
+from tests.support.crds import install_crds
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,6 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from tests.api.instance.person import SECONDS, Person
-from tests.api.instance.running import IMAGES
-
 from firebolt_local.simulated_pods import SimulatedPods
 from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES, PERSISTENT_VOLUME_CLAIMS, SECRETS
 from firebolt_operator.api.serialise import parse_instance
@@ -26,6 +23,8 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.objects import Key
+from tests.api.instance.person import SECONDS, Person
+from tests.api.instance.running import IMAGES
 
 CREDENTIALS = "inst-metadata-postgres-creds"
 

@@ -2,14 +2,13 @@
 
 import base64
 
-from tests.api.instance.person import Person
-from tests.api.instance.running import Operator
-
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import ANNOTATION_CLEAR_FAILED
 from firebolt_operator.api.resources import DEPLOYMENTS, EVENTS, FIREBOLT_INSTANCES, PODS, SECRETS, STATEFULSETS
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest
+from tests.api.instance.person import Person
+from tests.api.instance.running import Operator
 
 CREDENTIALS = "inst-metadata-postgres-creds"
 LOGIN = {"username": "u", "password": "p"}

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.api.instance.person import Person
-from tests.api.instance.running import Operator
 
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.instance import FireboltInstance
@@ -19,6 +17,8 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.refs import Manifest, Resource
+from tests.api.instance.person import Person
+from tests.api.instance.running import Operator
 
 
 def gateway_says(instance: FireboltInstance, reason: str) -> bool:

@@ -2,9 +2,6 @@
 
 import json
 
-from tests.api.instance.person import Person
-from tests.api.instance.running import Operator
-
 from firebolt_operator.api.names import FINALIZER_INSTANCE
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
@@ -19,6 +16,8 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from tests.api.instance.person import Person
+from tests.api.instance.running import Operator
 
 LABEL = "firebolt.io/instance=inst"
 INVENTORY = {

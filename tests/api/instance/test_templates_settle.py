@@ -7,10 +7,6 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tests.api.engine.templates import FRAGMENTS
-from tests.api.instance.person import Person
-from tests.unit.instance.builders import an_instance
-
 from firebolt_operator.api.resources import DEPLOYMENTS
 from firebolt_operator.errors import RejectedError
 from firebolt_operator.instance.facts import Answer
@@ -19,6 +15,9 @@ from firebolt_operator.instance.settled import is_answered, is_settled
 from firebolt_operator.instance.views import LiveObject, decode_live, live_object
 from firebolt_operator.policy.instance_checks import check_metadata_template
 from firebolt_operator.refs import Manifest, Ref
+from tests.api.engine.templates import FRAGMENTS
+from tests.api.instance.person import Person
+from tests.unit.instance.builders import an_instance
 
 AT_ONCE = 8
 VOLUMES = [{"name": "scratch", "emptyDir": {}}, {"name": "block", "persistentVolumeClaim": {"claimName": "block"}}]

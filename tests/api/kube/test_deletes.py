@@ -4,6 +4,11 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
+
+from firebolt_operator.errors import ConflictError
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import EventType, Scope
+from firebolt_operator.refs import Manifest, Ref
 from tests.api.kube.objects import (
     DEPLOYMENTS,
     PODS,
@@ -14,11 +19,6 @@ from tests.api.kube.objects import (
     a_pod,
     config_map_ref,
 )
-
-from firebolt_operator.errors import ConflictError
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.kube.ports import EventType, Scope
-from firebolt_operator.refs import Manifest, Ref
 
 
 @pytest.fixture

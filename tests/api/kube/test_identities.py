@@ -9,7 +9,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.api.kube.objects import config_map_ref
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.errors import ForbiddenError
@@ -17,6 +16,7 @@ from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.identity import TokenFile
 from firebolt_operator.refs import Manifest
+from tests.api.kube.objects import config_map_ref
 
 V1 = "client.authentication.k8s.io/v1"
 

@@ -3,14 +3,14 @@
 import asyncio
 
 import pytest
-from tests.api.kube.objects import PODS
-from tests.api.local.workloads import Pods, eventually
 
 from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
 from firebolt_operator.errors import TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Ref
+from tests.api.kube.objects import PODS
+from tests.api.local.workloads import Pods, eventually
 
 PORT = 9090
 

@@ -1,6 +1,13 @@
 """Does a real API server answer our reads the way the door promises?"""
 
 import pytest
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_operator.errors import ConflictError, NotFoundError, TransientError
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.kube.reviews import AccessQuestion, TokenOwner
+from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.api.kube.objects import (
     CONFIG_MAPS,
     PODS,
@@ -10,13 +17,6 @@ from tests.api.kube.objects import (
     config_maps_in,
     labelled,
 )
-
-from firebolt_local.control_plane import ControlPlane
-from firebolt_operator.errors import ConflictError, NotFoundError, TransientError
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.kube.ports import Scope
-from firebolt_operator.kube.reviews import AccessQuestion, TokenOwner
-from firebolt_operator.refs import Manifest, Ref, Resource
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 import pytest
-from tests.api.kube.conftest import a_door
-from tests.api.kube.objects import a_config_map, config_map_ref, config_maps_in, labelled
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.errors import ExpiredError, TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope, WatchEvent
+from tests.api.kube.conftest import a_door
+from tests.api.kube.objects import a_config_map, config_map_ref, config_maps_in, labelled
 
 DEADLINE_SECONDS = 60
 

@@ -1,15 +1,6 @@
 """Does a real API server take our writes the way the door promises?"""
 
 import pytest
-from tests.api.kube.conftest import a_door
-from tests.api.kube.objects import (
-    DEPLOYMENTS,
-    NAMESPACES,
-    Listener,
-    a_config_map,
-    a_deployment,
-    config_map_ref,
-)
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.errors import (
@@ -21,6 +12,15 @@ from firebolt_operator.errors import (
 )
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref
+from tests.api.kube.conftest import a_door
+from tests.api.kube.objects import (
+    DEPLOYMENTS,
+    NAMESPACES,
+    Listener,
+    a_config_map,
+    a_deployment,
+    config_map_ref,
+)
 
 
 async def test_apply_creates_then_changes_what_we_own_and_leaves_the_rest(client: KubeClient, namespace: str) -> None:

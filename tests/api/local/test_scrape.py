@@ -1,11 +1,11 @@
 """Does a scrape through the API server meet the pod it names, in the mood it was given?"""
 
 import pytest
-from tests.api.local.workloads import Pods, eventually
 
 from firebolt_local.errors import LocalError
 from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
+from tests.api.local.workloads import Pods, eventually
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """Do simulated pods start, fail and go away as their annotations say?"""
 
 import pytest
-from tests.api.local.workloads import Pods, a_pod, a_pod_template, a_statefulset, eventually
 
 from firebolt_local.kube_http import KubeRequestError
 from firebolt_local.simulated_pods import SimulatedPods
+from tests.api.local.workloads import Pods, a_pod, a_pod_template, a_statefulset, eventually
 
 
 @pytest.fixture

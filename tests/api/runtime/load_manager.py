@@ -11,10 +11,6 @@ import uuid
 from datetime import timedelta
 from typing import Final
 
-from tests.api.runtime.config_maps import CONFIG_MAPS, a_cache, a_config_map
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
-from tests.unit.runtime.test_leader import LeaderNotes
-
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.lease import LEASES
@@ -29,6 +25,9 @@ from firebolt_operator.runtime.leader import Election, LeaseTerms
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.process import run_process
 from firebolt_operator.runtime.work_queue import WorkQueue
+from tests.api.runtime.config_maps import CONFIG_MAPS, a_cache, a_config_map
+from tests.unit.runtime.recorders import PassNotes, QueueNotes
+from tests.unit.runtime.test_leader import LeaderNotes
 
 LEASE_NAME: Final = "load"
 KEYS: Final = 6

@@ -1,10 +1,9 @@
 """Namespaces and labels decide what a cache knows, on a real API server."""
 
-from tests.api.runtime.config_maps import LABEL, a_cache, a_client, a_config_map, following, ref_to
-
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.live import fetch_live
+from tests.api.runtime.config_maps import LABEL, a_cache, a_client, a_config_map, following, ref_to
 
 
 async def test_given_a_label_that_goes_and_comes_then_the_object_leaves_and_returns(

@@ -9,6 +9,14 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_operator.errors import NotFoundError, OperatorError
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.runtime.clock import SystemClock
+from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome
+from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.work_queue import Priority, WorkQueue
 from tests.api.runtime.config_maps import (
     ConfigMap,
     Followed,
@@ -20,14 +28,6 @@ from tests.api.runtime.config_maps import (
     server_state,
 )
 from tests.unit.runtime.recorders import PassNotes, QueueNotes
-
-from firebolt_local.control_plane import ControlPlane
-from firebolt_operator.errors import NotFoundError, OperatorError
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.runtime.clock import SystemClock
-from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome
-from firebolt_operator.runtime.objects import Key
-from firebolt_operator.runtime.work_queue import Priority, WorkQueue
 
 NAMESPACE: Final = "default"
 NAMES: Final = [f"settings-{number}" for number in range(20)]

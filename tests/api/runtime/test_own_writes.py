@@ -3,6 +3,9 @@
 import asyncio
 import random
 
+from firebolt_local.control_plane import ControlPlane
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.runtime.cache import Cache
 from tests.api.runtime.config_maps import (
     ConfigMap,
     a_cache,
@@ -12,10 +15,6 @@ from tests.api.runtime.config_maps import (
     ref_to,
     server_state,
 )
-
-from firebolt_local.control_plane import ControlPlane
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.runtime.cache import Cache
 
 NAMES = [f"settings-{number}" for number in range(6)]
 STEPS = 60

@@ -4,7 +4,6 @@ import random
 import secrets
 
 import aiohttp
-from tests.api.runtime.config_maps import a_client
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.runtime.certificates import self_signed_pem, server_context
@@ -12,6 +11,7 @@ from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
 from firebolt_operator.runtime.servers import BindAddress, HttpServer
+from tests.api.runtime.config_maps import a_client
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 import yaml
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.network import inside
 
 from firebolt_operator.api import names
 from firebolt_operator.refs import Manifest
+from tests.dataplane.support.client import Client
+from tests.dataplane.support.network import inside
 
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 10.0

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from firebolt_operator.api import names
+from firebolt_operator.gateway.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.refs import Manifest
 from tests.dataplane.support.client import Client
 from tests.dataplane.support.dns_server import Zone, serving_dns
 from tests.dataplane.support.engine_pod import EnginePod
@@ -17,11 +21,6 @@ from tests.dataplane.support.ledger import Ledger
 from tests.dataplane.support.network import NEAR_ADDRESS
 from tests.dataplane.support.relocation import DNS_PORT, relocated
 from tests.unit.gateway.builders import an_instance, gateway_inputs
-
-from firebolt_operator.api import names
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
-from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.refs import Manifest
 
 NAMESPACE: Final = "ns"
 Change = Callable[[Manifest], None]

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 import pytest
 from hypothesis import given
-from tests.support.random_models import models
 
 from firebolt_operator.api.engine import UNINITIALISED, EngineStatus, FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
@@ -19,6 +18,7 @@ from firebolt_operator.api.serialise import (
 )
 from firebolt_operator.errors import SpecRejectedError
 from firebolt_operator.refs import Manifest
+from tests.support.random_models import models
 
 ENGINE: Manifest = {"metadata": {"name": "it"}, "spec": {"instanceRef": "main", "replicas": 1}}
 INSTANCE: Manifest = {"metadata": {"name": "it"}, "spec": {"metadata": {}, "gateway": {}}}

@@ -15,7 +15,7 @@ OPEN = [ScheduleWindow(start="11:00", end="13:00")]
 
 
 def policy(*, zone: Any = UTC, **settings: Any) -> Policy:
-    defaults = {"enabled": True, "active_replicas": 3, "idle_replicas": 0}
+    defaults: dict[str, Any] = {"enabled": True, "active_replicas": 3, "idle_replicas": 0}
     return Policy(settings=AutoStop(**(defaults | settings)), idle_timeout=30 * MINUTE, poll_interval=MINUTE, zone=zone)
 
 
@@ -175,7 +175,7 @@ instants = st.none() | st.integers(-7200, 7200).map(lambda seconds: NOON + timed
     has_window=st.booleans(),
     has_zone=st.booleans(),
 )
-def test_every_decision_is_well_formed_and_never_stops_a_busy_engine(
+def test_every_decision_is_well_formed_and_never_stops_a_busy_engine(  # noqa: PLR0917 - one for each thing drawn
     replicas: int,
     active: int,
     idle: int,

@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.engine_inputs import engine_inputs
-from tests.support.properties import patient
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.engine.api_defaults import without_absent
 from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import engine_inputs
+from tests.support.properties import patient
 
 TEXT = st.sampled_from(["", "x", "engine", "default", "1Gi", "Always"])
 LEAVES: dict[str, st.SearchStrategy[Any]] = {

@@ -5,11 +5,11 @@ import dataclasses
 from typing import Any
 
 import pytest
-from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs, with_template
-from tests.unit.engine.live import changed, live_statefulset
 
 from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs, with_template
+from tests.unit.engine.live import changed, live_statefulset
 
 POD = "spec/template/spec"
 ENGINE = f"{POD}/containers/0"

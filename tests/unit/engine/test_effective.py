@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.support.engine_inputs import engine_class, engine_spec
 
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_settings import EmptyDirStorage, PersistentVolumeClaimStorage, Storage
@@ -23,6 +22,7 @@ from firebolt_operator.engine.effective import (
 )
 from firebolt_operator.engine.inputs import ClassInfo
 from firebolt_operator.errors import SpecRejectedError
+from tests.support.engine_inputs import engine_class, engine_spec
 
 Resolver = Callable[[EngineSpec, ClassInfo | None], Any]
 SECONDS = timedelta(seconds=1)

@@ -4,11 +4,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.engine_inputs import IMAGES, engine_inputs, with_template
 
 from firebolt_operator.engine.engine_container import START_SCRIPT, engine_container, hardened_security_context
 from firebolt_operator.engine.template import effective_template
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import IMAGES, engine_inputs, with_template
 
 
 def container(own: Manifest | None = None, inherited: Manifest | None = None) -> Manifest:

@@ -5,10 +5,10 @@ import hashlib
 from typing import Any
 
 import pytest
-from tests.support.engine_inputs import INSTANCE, engine_class, engine_inputs
 
 from firebolt_operator.engine.hashes import content_hash, custom_config_hash, engine_class_hash, hash_annotations
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import INSTANCE, engine_class, engine_inputs
 
 
 def test_given_a_text_then_its_hash_has_16_hex_digits() -> None:

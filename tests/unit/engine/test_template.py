@@ -4,7 +4,6 @@ import copy
 from typing import Any
 
 import pytest
-from tests.support.engine_inputs import engine_inputs, with_template
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.engine.statefulset import engine_statefulset
@@ -15,6 +14,7 @@ from firebolt_operator.engine.template import (
     effective_template,
 )
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import engine_inputs, with_template
 
 POD_SCHEMA = pod_template_schema()["properties"]["spec"]
 CONTAINER_SCHEMA = POD_SCHEMA["properties"]["containers"]["items"]

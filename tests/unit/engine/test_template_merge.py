@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.properties import patient
 
 from firebolt_operator.engine.template_merge import merge_fields
 from firebolt_operator.refs import Manifest
+from tests.support.properties import patient
 
 scalars = st.one_of(st.text(min_size=1, max_size=3), st.integers(), st.booleans())
 objects = st.dictionaries(st.sampled_from("ab"), scalars, min_size=1, max_size=2)

@@ -3,10 +3,10 @@
 import dataclasses
 
 import pytest
-from tests.support.engine_inputs import INSTANCE, engine_inputs, with_template
 
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.refs import Manifest
+from tests.support.engine_inputs import INSTANCE, engine_inputs, with_template
 
 
 def names(spec: Manifest | None, of_class: Manifest | None = None) -> list[str]:

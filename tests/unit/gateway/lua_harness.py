@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lupa import luajit21
-from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 from firebolt_operator.gateway.script import lua_source
+from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 HANDLE: Final = """
 function(fields, calls)

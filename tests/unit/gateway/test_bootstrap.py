@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.inputs import GatewayInputs, GatewayTLS
 from firebolt_operator.refs import Manifest
+from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 VARIANTS = [
     pytest.param(gateway_inputs(), id="plain"),

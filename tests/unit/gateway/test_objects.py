@@ -1,11 +1,11 @@
 """Which Kubernetes objects does a gateway consist of?"""
 
 import pytest
-from tests.unit.gateway.builders import AGENT_IMAGE, an_instance, gateway_inputs
 
 from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.refs import Manifest
+from tests.unit.gateway.builders import AGENT_IMAGE, an_instance, gateway_inputs
 
 LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "gateway"}
 OWNER = {

@@ -1,6 +1,7 @@
 """When is the wake agent asked, and what follows from its answer?"""
 
 import pytest
+
 from tests.unit.gateway.lua_harness import HoldCall, Reply, Worker
 
 HOLD = HoldCall("wake_agent", "/hold?engine=eng", 125_000)

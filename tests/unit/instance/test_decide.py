@@ -3,6 +3,15 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.instance_id import mint_instance_id
+from firebolt_operator.instance.decide import decide_instance, step_problem
+from firebolt_operator.instance.facts import NOT_READY, Readiness, SecretMissing, Volume
+from firebolt_operator.instance.plan import AT_ONCE, Create, InstancePlan
+from firebolt_operator.instance.upkeep import decide_upkeep
+from firebolt_operator.refs import Manifest, Warn
 from tests.unit.instance.builders import (
     EXTERNAL,
     ID,
@@ -15,15 +24,6 @@ from tests.unit.instance.builders import (
     some_facts,
     written,
 )
-
-from firebolt_operator.api import names
-from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
-from firebolt_operator.api.instance_id import mint_instance_id
-from firebolt_operator.instance.decide import decide_instance, step_problem
-from firebolt_operator.instance.facts import NOT_READY, Readiness, SecretMissing, Volume
-from firebolt_operator.instance.plan import AT_ONCE, Create, InstancePlan
-from firebolt_operator.instance.upkeep import decide_upkeep
-from firebolt_operator.refs import Manifest, Warn
 
 POSTGRES = ["ensuring postgres statefulset: Apply StatefulSet", "ensuring postgres service: Apply Service"]
 METADATA = [

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.instance.builders import a_situation, an_instance, some_facts
 
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
@@ -12,6 +11,7 @@ from firebolt_operator.instance.conditions import ROLLED_UP
 from firebolt_operator.instance.decide import decide_instance
 from firebolt_operator.instance.facts import Readiness
 from firebolt_operator.instance.upkeep import decide_upkeep
+from tests.unit.instance.builders import a_situation, an_instance, some_facts
 
 NEW_ID = "01NEW000000000000000000000"
 

@@ -4,20 +4,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from tests.unit.instance.builders import (
-    EARLIER,
-    EXTERNAL,
-    ID,
-    NOON,
-    a_condition,
-    a_ready_status,
-    a_secret,
-    a_situation,
-    an_instance,
-    condition,
-    said,
-    some_facts,
-)
 
 from firebolt_operator.api import names
 from firebolt_operator.instance.conditions import MOST_CHARACTERS
@@ -33,6 +19,20 @@ from firebolt_operator.instance.facts import (
 from firebolt_operator.instance.plan import Problem, Stage
 from firebolt_operator.instance.status import phase_after
 from firebolt_operator.refs import Manifest
+from tests.unit.instance.builders import (
+    EARLIER,
+    EXTERNAL,
+    ID,
+    NOON,
+    a_condition,
+    a_ready_status,
+    a_secret,
+    a_situation,
+    an_instance,
+    condition,
+    said,
+    some_facts,
+)
 
 UNREADABLE = Readiness(is_ready=False, problem="deployments is forbidden")
 METADATA_ENDPOINT = "inst-metadata.ns.svc.cluster.local:7000"

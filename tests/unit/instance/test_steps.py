@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.instance.builders import BLUEPRINTS, IMAGES, an_instance, some_facts
 
 from firebolt_operator.instance.blueprint import BlueprintMemory
 from firebolt_operator.instance.facts import Answer, InstanceFacts
@@ -13,6 +12,7 @@ from firebolt_operator.instance.plan import Apply, Remake
 from firebolt_operator.instance.steps import gateway_steps, ref_of
 from firebolt_operator.instance.views import decode_live
 from firebolt_operator.refs import Manifest, Ref
+from tests.unit.instance.builders import BLUEPRINTS, IMAGES, an_instance, some_facts
 
 INSTANCE = an_instance()
 BLUEPRINT = BLUEPRINTS.of(INSTANCE)

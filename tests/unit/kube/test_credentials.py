@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.kube.kubeconfigs import a_kubeconfig, an_authority
 
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.kube.credentials import load_credentials
+from tests.unit.kube.kubeconfigs import a_kubeconfig, an_authority
 
 NOWHERE = Path("/nonexistent/serviceaccount")
 

@@ -5,6 +5,10 @@ import time
 from dataclasses import dataclass
 
 import pytest
+
+from firebolt_operator.errors import FencedError, UnansweredError
+from firebolt_operator.kube import transport
+from firebolt_operator.kube.client import KubeClient
 from tests.unit.kube.wire import (
     SETTINGS,
     WRITES,
@@ -19,10 +23,6 @@ from tests.unit.kube.wire import (
     silence,
     status,
 )
-
-from firebolt_operator.errors import FencedError, UnansweredError
-from firebolt_operator.kube import transport
-from firebolt_operator.kube.client import KubeClient
 
 THROTTLED = answer(429, status(429, "TooManyRequests", "later"), Retry_After="0")
 

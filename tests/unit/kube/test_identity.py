@@ -6,6 +6,9 @@ import ssl
 from pathlib import Path
 
 import pytest
+
+from firebolt_operator.errors import ConfigurationError, ForbiddenError
+from firebolt_operator.kube.identity import TokenFile, basic
 from tests.unit.kube.wire import (
     SETTINGS,
     Request,
@@ -17,9 +20,6 @@ from tests.unit.kube.wire import (
     answer,
     status,
 )
-
-from firebolt_operator.errors import ConfigurationError, ForbiddenError
-from firebolt_operator.kube.identity import TokenFile, basic
 
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 UNAUTHORIZED = answer(401, status(401, "Unauthorized", "who are you"))

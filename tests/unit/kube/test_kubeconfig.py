@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.kube.kubeconfigs import a_kubeconfig, a_pair, a_server_context, an_authority, inline
-from tests.unit.kube.wire import SETTINGS, WireServer, a_config_map, answer
 
 from firebolt_operator.errors import ConfigurationError, TransientError
 from firebolt_operator.kube.client import KubeClient
@@ -13,6 +11,8 @@ from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.exec_plugin import ExecPlugin
 from firebolt_operator.kube.kubeconfig import load_kubeconfig
 from firebolt_operator.refs import Manifest
+from tests.unit.kube.kubeconfigs import a_kubeconfig, a_pair, a_server_context, an_authority, inline
+from tests.unit.kube.wire import SETTINGS, WireServer, a_config_map, answer
 
 V1 = "client.authentication.k8s.io/v1"
 

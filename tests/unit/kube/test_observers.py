@@ -1,6 +1,9 @@
 """Who hears what about a write?"""
 
 import pytest
+
+from firebolt_operator.errors import ConflictError, InvalidError, NotFoundError
+from firebolt_operator.refs import Manifest, Ref
 from tests.unit.kube.wire import (
     CONFIG_MAPS,
     SETTINGS,
@@ -14,9 +17,6 @@ from tests.unit.kube.wire import (
     answer,
     status,
 )
-
-from firebolt_operator.errors import ConflictError, InvalidError, NotFoundError
-from firebolt_operator.refs import Manifest, Ref
 
 STORED = a_config_map(data={"stored": "yes"})
 

@@ -1,11 +1,11 @@
 """Where does the API server keep what we ask for?"""
 
 import pytest
-from tests.unit.kube.wire import PODS
 
 from firebolt_operator.kube.paths import creation_path, list_path, object_path, pod_proxy_path
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Ref, Resource
+from tests.unit.kube.wire import PODS
 
 ENGINES = Resource("compute.firebolt.io", "v1alpha1", "fireboltengines", "FireboltEngine")
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False)

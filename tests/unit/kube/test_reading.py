@@ -4,6 +4,12 @@ import asyncio
 import json
 
 import pytest
+
+from firebolt_operator.errors import ExpiredError, TransientError
+from firebolt_operator.kube.lease import LEASES
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.kube.reading import SCRAPE_LIMIT
+from firebolt_operator.refs import Manifest, Ref
 from tests.unit.kube.wire import (
     CONFIG_MAPS,
     SETTINGS,
@@ -17,12 +23,6 @@ from tests.unit.kube.wire import (
     held_back,
     status,
 )
-
-from firebolt_operator.errors import ExpiredError, TransientError
-from firebolt_operator.kube.lease import LEASES
-from firebolt_operator.kube.ports import Scope
-from firebolt_operator.kube.reading import SCRAPE_LIMIT
-from firebolt_operator.refs import Manifest, Ref
 
 SCOPE = Scope(resource=CONFIG_MAPS, namespace="shop")
 

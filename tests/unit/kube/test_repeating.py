@@ -4,6 +4,9 @@ import asyncio
 import socket
 
 import pytest
+
+from firebolt_operator.errors import RejectedError, TransientError, UnansweredError
+from firebolt_operator.kube import transport
 from tests.unit.kube.wire import (
     SETTINGS,
     WRITES,
@@ -22,9 +25,6 @@ from tests.unit.kube.wire import (
     silence,
     status,
 )
-
-from firebolt_operator.errors import RejectedError, TransientError, UnansweredError
-from firebolt_operator.kube import transport
 
 THROTTLED = status(429, "TooManyRequests", "too many requests")
 

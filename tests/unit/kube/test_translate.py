@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from tests.unit.kube.wire import status
 
 from firebolt_operator import errors
 from firebolt_operator.kube.translate import read_status, refusal, watch_error
+from tests.unit.kube.wire import status
 
 
 @pytest.mark.parametrize(

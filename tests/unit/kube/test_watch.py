@@ -5,6 +5,12 @@ import json
 from contextlib import aclosing
 
 import pytest
+
+from firebolt_operator.errors import ExpiredError, ForbiddenError, OperatorError, TransientError
+from firebolt_operator.kube import watch
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Scope, WatchEvent
+from firebolt_operator.refs import Manifest
 from tests.unit.kube.wire import (
     CONFIG_MAPS,
     SETTINGS,
@@ -19,12 +25,6 @@ from tests.unit.kube.wire import (
     silence,
     status,
 )
-
-from firebolt_operator.errors import ExpiredError, ForbiddenError, OperatorError, TransientError
-from firebolt_operator.kube import watch
-from firebolt_operator.kube.client import KubeClient
-from firebolt_operator.kube.ports import Scope, WatchEvent
-from firebolt_operator.refs import Manifest
 
 SCOPE = Scope(resource=CONFIG_MAPS, namespace="shop", labels="app=web")
 

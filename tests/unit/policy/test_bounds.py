@@ -1,13 +1,13 @@
 """An engine must not ask for more than the administrator allows."""
 
 import pytest
-from tests.unit.policy.builders import a_container, a_template, paths
 
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds, parse_bounds
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.inherited import ClassTemplate
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import a_container, a_template, paths
 
 BASE = "spec.template.spec.containers[engine].resources"
 CPU_AND_MEMORY = parse_bounds(cpu="32", memory="256Gi", ephemeral_storage="")

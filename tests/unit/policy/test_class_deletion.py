@@ -1,13 +1,12 @@
 """A class that engines of its namespace name may not be deleted."""
 
-from tests.unit.policy.builders import an_engine
-
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.policy.class_checks import check_class_deletion, count_bound_engines, deletion_blocked_message
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.refs import Ref
+from tests.unit.policy.builders import an_engine
 
 LARGE = Ref(FIREBOLT_ENGINE_CLASSES, "ns", "large")
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.unit.policy.builders import a_container, a_mount, a_template, an_instance_spec, paths
 
 from firebolt_operator.policy.field_errors import FieldError, aggregate
 from firebolt_operator.policy.instance_checks import check_gateway_template, check_metadata_template
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import a_container, a_mount, a_template, an_instance_spec, paths
 
 GATEWAY_SECRET_VOLUMES = ["engine-ca", "tls-gateway", "client-ca", "engine-crl", "client-crl", "wake-agent-token"]
 GATEWAY_VOLUMES = ["config-volume", "tmp", *GATEWAY_SECRET_VOLUMES]

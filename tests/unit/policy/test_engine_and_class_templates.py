@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.policy.builders import a_container, a_mount, a_template, an_engine_spec, paths
 
 from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.policy.class_checks import check_class_template
 from firebolt_operator.policy.engine_checks import check_engine_template
 from firebolt_operator.policy.field_errors import FieldError
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import a_container, a_mount, a_template, an_engine_spec, paths
 
 Check = Callable[[Manifest], list[FieldError]]
 

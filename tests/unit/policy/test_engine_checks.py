@@ -4,16 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.unit.policy.builders import (
-    AUTH,
-    a_container,
-    a_secret_volume,
-    a_template,
-    an_engine_spec,
-    an_instance,
-    paths,
-    with_signing_keys,
-)
 
 from firebolt_operator.policy.bounds import ResourceBounds, parse_bounds
 from firebolt_operator.policy.engine_checks import (
@@ -28,6 +18,16 @@ from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.inherited import ClassTemplate
 from firebolt_operator.policy.protected_secrets import protected_secret_names
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import (
+    AUTH,
+    a_container,
+    a_secret_volume,
+    a_template,
+    an_engine_spec,
+    an_instance,
+    paths,
+    with_signing_keys,
+)
 
 NO_BOUNDS = ResourceBounds()
 BOUNDS = parse_bounds(cpu="32", memory="256Gi", ephemeral_storage="")

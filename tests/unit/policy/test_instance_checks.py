@@ -1,6 +1,15 @@
 """What admission refuses about an instance, and what the controller refuses to render."""
 
 import pytest
+
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.instance_checks import (
+    check_instance,
+    check_metrics_port,
+    check_postgres_reference,
+    rejected_component,
+)
+from firebolt_operator.refs import Manifest
 from tests.unit.policy.builders import (
     AUTH,
     a_container,
@@ -11,15 +20,6 @@ from tests.unit.policy.builders import (
     paths,
     with_signing_keys,
 )
-
-from firebolt_operator.policy.field_errors import aggregate
-from firebolt_operator.policy.instance_checks import (
-    check_instance,
-    check_metrics_port,
-    check_postgres_reference,
-    rejected_component,
-)
-from firebolt_operator.refs import Manifest
 
 POSTGRES: Manifest = {"host": "pg.example.com", "database": "firebolt", "credentialsSecretRef": {"name": "pg"}}
 HOSTNAME = a_template(hostname="x")

@@ -1,7 +1,6 @@
 """Which Secrets are reached, and which are the operator's own."""
 
 import pytest
-from tests.unit.policy.builders import AUTH, a_container, a_secret_volume, an_instance, with_signing_keys
 
 from firebolt_operator.policy.protected_secrets import (
     container_secrets,
@@ -15,6 +14,7 @@ from firebolt_operator.policy.protected_secrets import (
     volume_secrets,
 )
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import AUTH, a_container, a_secret_volume, an_instance, with_signing_keys
 
 EXTERNAL: Manifest = {"postgres": {"host": "pg", "database": "db", "credentialsSecretRef": {"name": "pg-creds"}}}
 CREATED: Manifest = {"createdAt": "2026-01-01T00:00:00Z"}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.policy.builders import a_container, a_template, an_engine_spec, an_instance, paths
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.policy.bounds import check_bounds, parse_bounds
@@ -17,6 +16,7 @@ from firebolt_operator.policy.inherited import ClassTemplate
 from firebolt_operator.policy.instance_checks import check_instance, rejected_component
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.refs import Manifest
+from tests.unit.policy.builders import a_container, a_template, an_engine_spec, an_instance, paths
 
 BASE = Path("spec").child("template")
 BOUNDS = parse_bounds(cpu="1", memory="1Gi", ephemeral_storage="1Gi")

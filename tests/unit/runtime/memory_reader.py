@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from tests.unit.runtime.builders import a_body, a_bookmark, an_event
-
 from firebolt_operator.errors import ExpiredError, OperatorError, TransientError
 from firebolt_operator.kube.ports import Page, Scope, WatchEvent
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.unit.runtime.builders import a_body, a_bookmark, an_event
 
 
 @dataclass

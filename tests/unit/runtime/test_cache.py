@@ -3,11 +3,11 @@
 import logging
 
 import pytest
-from tests.unit.runtime.builders import PODS, Pod, a_body, a_bookmark, an_event, decode_pod, pod_ref
 
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
+from tests.unit.runtime.builders import PODS, Pod, a_body, a_bookmark, an_event, decode_pod, pod_ref
 
 A = ("ns", "a")
 

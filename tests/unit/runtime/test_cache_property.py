@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.runtime.builders import PODS, Pod, a_body, a_bookmark, an_event, decode_pod, pod_ref
 
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.runtime.cache import Cache, Listing
 from firebolt_operator.runtime.coverage import Coverage
+from tests.unit.runtime.builders import PODS, Pod, a_body, a_bookmark, an_event, decode_pod, pod_ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
-from tests.unit.runtime.builders import PODS, Pod, a_body, an_event, decode_pod
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
 
 from firebolt_operator.errors import FencedError, SpecRejectedError, TransientError
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome
 from firebolt_operator.runtime.work_queue import Priority, WorkQueue
+from tests.unit.runtime.builders import PODS, Pod, a_body, an_event, decode_pod
+from tests.unit.runtime.manual_clock import ManualClock, idle
+from tests.unit.runtime.recorders import PassNotes, QueueNotes
 
 Step = Outcome | Exception | Callable[[], Awaitable[Outcome]]
 

@@ -8,9 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from tests.unit.runtime.builders import PODS, Pod, decode_pod, pod_ref
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.memory_reader import MemoryReader
 
 from firebolt_operator.errors import ForbiddenError, TransientError
 from firebolt_operator.kube.ports import Scope, WatchEvent
@@ -18,6 +15,9 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.live import fetch_live
+from tests.unit.runtime.builders import PODS, Pod, decode_pod, pod_ref
+from tests.unit.runtime.manual_clock import ManualClock, idle
+from tests.unit.runtime.memory_reader import MemoryReader
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ import random
 from dataclasses import dataclass, field
 
 import pytest
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.memory_leases import LEASE, MemoryLeases
 
 from firebolt_operator.errors import FencedError
 from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
+from tests.unit.runtime.manual_clock import ManualClock, idle
+from tests.unit.runtime.memory_leases import LEASE, MemoryLeases
 
 
 @dataclass

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from tests.unit.runtime.manual_clock import idle
 
 from firebolt_operator.errors import ConfigurationError, FencedError
 from firebolt_operator.runtime import manager as manager_module
 from firebolt_operator.runtime.manager import Manager
+from tests.unit.runtime.manual_clock import idle
 
 
 @dataclass

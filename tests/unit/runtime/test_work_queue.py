@@ -5,10 +5,10 @@ import random
 from datetime import timedelta
 
 import pytest
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.recorders import QueueNotes
 
 from firebolt_operator.runtime.work_queue import Priority, WorkQueue
+from tests.unit.runtime.manual_clock import ManualClock, idle
+from tests.unit.runtime.recorders import QueueNotes
 
 URGENT, EVENT, RESYNC = Priority.URGENT, Priority.EVENT, Priority.RESYNC
 SECOND = timedelta(seconds=1)
