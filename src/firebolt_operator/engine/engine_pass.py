@@ -23,9 +23,10 @@ from firebolt_operator.engine.effective import (
     effective_drain_timeout,
     effective_rollout,
 )
-from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
 from firebolt_operator.engine.gates import Blocked, Missing
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
+from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
@@ -42,7 +43,6 @@ GATE_WAIT = timedelta(seconds=10)
 BACKLOG_WAIT = timedelta(seconds=2)
 NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
 NO_SPEC = EngineSpec(instance_ref="", replicas=0)
-TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
 
 
 class EnginePass:
@@ -98,7 +98,7 @@ class EnginePass:
             verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
             return await self._blocked(Blocked(verdict), instance_is_ready=True)
         self._facts = await self._around.observer.facts(self._engine)
-        return await self._carry_out(await self._decide(inherited, instance, rules))
+        return await self._carry_out(await self._decide(inherited, instance, rules), inherited)
 
     async def _decide(self, inherited: ClassInfo | None, instance: InstanceInfo, rules: DrainRules) -> Plan:
         facts = await self._with_drain_probe(rules)
@@ -124,7 +124,7 @@ class EnginePass:
         )
         return decide_phase(situation)
 
-    async def _carry_out(self, plan: Plan) -> Outcome:
+    async def _carry_out(self, plan: Plan, inherited: ClassInfo | None) -> Outcome:
         status = await self._told(plan)
         try:
             await self._around.actor.carry_out(plan)
@@ -133,11 +133,32 @@ class EnginePass:
             raise
         if status.phase in TERMINAL and status.current_generation != status.active_generation:
             raise RuntimeError(f"{status.phase} with two generations: {status}")
-        await self._write(status)
-        for warning in plan.warnings:
+        parking = await self._park(status, inherited)
+        await self._write(parking.status)
+        for warning in (*plan.warnings, *parking.warnings):
             await self._warn(warning)
-        after = plan.look_again.after
-        return Outcome(plan.reason, look_again_after=after, again=after is None)
+        return _outcome(plan, parking)
+
+    async def _park(self, status: EngineStatus, inherited: ClassInfo | None) -> Parking:
+        try:
+            keeper = Keeper(
+                engine=self._engine,
+                spec=self._spec,
+                engine_class=inherited,
+                pods=self._active_facts(status).running_pods,
+                source=metrics_source(self._scrape_mode(), self._around.reader),
+                writer=self._around.writer,
+                now=self._now,
+            )
+            parking = await keeper.keep(status)
+        except FencedError:
+            raise
+        except OperatorError:
+            # What the pass has done so far is true and must be told, whatever becomes of the number of nodes.
+            await self._write(status)
+            raise
+        self._engine = parking.engine
+        return parking
 
     async def _tell_refusal(self, err: InvalidError) -> None:
         """What Kubernetes itself refuses in a template is said where people look; nothing else of the plan is kept."""
@@ -151,14 +172,18 @@ class EnginePass:
         return self._with(status, names.CONDITION_READY, await self._refined(verdict))
 
     def _counted(self, status: EngineStatus) -> EngineStatus:
-        facts, has_active = self._observed, status.active_generation >= 0
-        active = facts.current if status.active_generation == status.current_generation else facts.active
+        has_active, active = status.active_generation >= 0, self._active_facts(status)
         return msgspec.structs.replace(
             status,
             replicas=active.pods.total if has_active else 0,
             ready_replicas=active.pods.ready if has_active else 0,
             selector=_selector(self._engine.metadata.name, status.active_generation) if has_active else "",
         )
+
+    def _active_facts(self, status: EngineStatus) -> GenerationFacts:
+        """Of the generation that serves once this status is written."""
+        facts = self._observed
+        return facts.current if status.active_generation == status.current_generation else facts.active
 
     async def _refined(self, verdict: Verdict) -> Verdict:
         statefulset = self._observed.current.statefulset
@@ -273,6 +298,13 @@ class EnginePass:
 
 def _selector(engine: str, generation: int) -> str:
     return f"{names.LABEL_ENGINE}={engine},{names.LABEL_GENERATION}={generation}"
+
+
+def _outcome(plan: Plan, parking: Parking) -> Outcome:
+    after = plan.look_again.after
+    if after is None:
+        return Outcome(plan.reason, again=True)
+    return Outcome(plan.reason, look_again_after=min(after, parking.look_again_after or after))
 
 
 def _soon(outcome: Outcome) -> Outcome:

@@ -12,6 +12,7 @@ from firebolt_operator.api.names import EngineClassReason, EnginePhase, EngineRe
 from firebolt_operator.engine.conditions import Verdict
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
+from firebolt_operator.policy.class_checks import check_class_template
 from firebolt_operator.policy.engine_checks import check_engine_template
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.inherited import ClassTemplate
@@ -41,12 +42,21 @@ def class_gate(reference: Ref, engine_class: FireboltEngineClass | None) -> Clas
     place = f'"{reference.name}" in namespace "{reference.namespace}"'
     if engine_class is None:
         return Missing(f"FireboltEngineClass referenced by spec.engineClassRef not found: {place}")
-    ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
-    # Only a bad template blocks: engines of a class that waits for its deletion must still be led off it.
-    if ready is not None and not ready.is_true and ready.reason == EngineClassReason.OPERATOR_OWNED_FIELD_SET:
-        text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {ready.message}"
+    problem = _class_problem(engine_class)
+    if problem:
+        text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
         return Blocked(Verdict(status="False", reason=EngineReason.CLASS_UNREADY, message=text))
     return ClassInfo(name=reference.name, spec=engine_class.spec or EngineClassSpec(template={}))
+
+
+def _class_problem(engine_class: FireboltEngineClass) -> str:
+    """Only a bad template blocks: engines of a class that waits for its deletion must still be led off it."""
+    ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
+    if ready is None or ready.observed_generation != engine_class.metadata.generation:
+        # Nobody has judged what the class says now, and an engine may come by first.
+        return aggregate(check_class_template(engine_class.spec))
+    is_bad = not ready.is_true and ready.reason == EngineClassReason.OPERATOR_OWNED_FIELD_SET
+    return ready.message if is_bad else ""
 
 
 def instance_gate(reference: Ref, instance: FireboltInstance | None) -> InstanceInfo | Blocked:

@@ -26,7 +26,15 @@ def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Co
     engine = new or old
     if engine is None or (old is not None and new is not None and _without_status(old) == _without_status(new)):
         return ()
-    return (((engine.metadata.namespace, engine.metadata.name), Priority.EVENT),)
+    priority = Priority.URGENT if _is_woken(old, new) else Priority.EVENT
+    return (((engine.metadata.namespace, engine.metadata.name), priority),)
+
+
+def _is_woken(old: FireboltEngine | None, new: FireboltEngine | None) -> bool:
+    """Somebody waits for an answer right now."""
+    before = old.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED) if old else None
+    after = new.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED) if new else None
+    return after is not None and before != after
 
 
 def _without_status(engine: FireboltEngine) -> FireboltEngine:

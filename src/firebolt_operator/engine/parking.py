@@ -1,0 +1,159 @@
+"""Carries the auto-stop decision out: looks at the pods, changes spec.replicas, and says so in the status.
+
+The replicas are written before the status, under the version that the pass read: a person's edit wins, and a crash in
+between leaves a wake that the next pass recognises as handled, because the engine then has nodes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.engine.autostop import (
+    CLOCK_TOLERANCE,
+    Decision,
+    Observation,
+    Policy,
+    decide_autostop,
+    parse_wake_request,
+)
+from firebolt_operator.engine.effective import effective_auto_stop, effective_idle_timeout, effective_poll_interval
+from firebolt_operator.engine.gauges import Activity
+from firebolt_operator.engine.inputs import ClassInfo
+from firebolt_operator.engine.scrape import MetricsSource, fetch_activity
+from firebolt_operator.engine.views import PodView
+from firebolt_operator.refs import Manifest, Ref, Warn
+
+TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
+
+
+class Patcher(Protocol):
+    """The one verb that is needed here."""
+
+    async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /) -> Manifest: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parking:
+    """What came of it."""
+
+    engine: FireboltEngine  # as it is stored now
+    status: EngineStatus  # to be written
+    look_again_after: timedelta | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """Keeps one engine at the size that its policy wants."""
+
+    engine: FireboltEngine
+    spec: EngineSpec
+    engine_class: ClassInfo | None
+    pods: Sequence[PodView]  # of the active generation, as far as they run
+    source: MetricsSource
+    writer: Patcher
+    now: datetime
+
+    async def keep(self, status: EngineStatus) -> Parking:
+        """`status` is the one that this pass is about to write."""
+        settings = effective_auto_stop(self.spec, self.engine_class)
+        if settings is None or not settings.enabled:
+            off = msgspec.structs.replace(status, auto_stop_reason=AutoStopReason.DISABLED, last_activity_time=None)
+            return Parking(engine=self.engine, status=off)
+        if status.phase not in TERMINAL:
+            # A rollout is under way: two writers must not fight over the number of nodes.
+            return Parking(engine=self.engine, status=status)
+        policy = Policy(
+            settings=settings,
+            idle_timeout=effective_idle_timeout(self.spec, self.engine_class),
+            poll_interval=effective_poll_interval(self.spec, self.engine_class),
+            zone=time_zone(settings.time_zone),
+        )
+        return await self._decided(policy, self._refreshed(status))
+
+    def _refreshed(self, status: EngineStatus) -> EngineStatus:
+        """An engine that has just come up gets its whole idle timeout."""
+        has_come_up = status.phase == EnginePhase.STABLE and self.engine.status.phase != EnginePhase.STABLE
+        return msgspec.structs.replace(status, last_activity_time=self.now) if has_come_up else status
+
+    async def _decided(self, policy: Policy, status: EngineStatus) -> Parking:
+        seen = Observation(
+            replicas=self.spec.replicas,
+            last_activity_at=status.last_activity_time,
+            wake_requested_at=self._wake_requested_at(),
+            wake_handled_at=status.wake_handled_at,
+            active_queries=await self._active_queries() if self.spec.replicas else None,
+        )
+        decision = decide_autostop(policy, seen, now=self.now)
+        engine = await self._resized(decision)
+        return Parking(
+            engine=engine,
+            status=_told(status, decision, seen, self.now),
+            look_again_after=policy.poll_interval,
+            warnings=() if policy.zone else (_unknown_zone(policy.settings.time_zone),),
+        )
+
+    def _wake_requested_at(self) -> datetime | None:
+        requested = parse_wake_request(self.engine.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED))
+        # A clock that runs far ahead must not pin an engine: such a request counts as none.
+        return None if requested is None or requested > self.now + CLOCK_TOLERANCE else requested
+
+    async def _active_queries(self) -> int | None:
+        """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""
+        answers = await fetch_activity(self.source, self.pods)
+        known = [answer.running + answer.suspended for answer in answers if isinstance(answer, Activity)]
+        return sum(known) if known and len(known) == len(answers) else None
+
+    async def _resized(self, decision: Decision) -> FireboltEngine:
+        metadata = self.engine.metadata
+        if decision.replicas == self.spec.replicas:
+            return self.engine
+        patch = {
+            "metadata": {"resourceVersion": metadata.resource_version, "uid": metadata.uid},
+            "spec": {"replicas": decision.replicas},
+        }
+        stored = await self.writer.merge_patch(Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name), patch)
+        # The status that the pass started from stays the measure of what is news.
+        return msgspec.structs.replace(parse_engine(stored), status=self.engine.status)
+
+
+def _told(status: EngineStatus, decision: Decision, seen: Observation, now: datetime) -> EngineStatus:
+    is_scaled = decision.replicas != seen.replicas
+    return msgspec.structs.replace(
+        status,
+        auto_stop_reason=decision.reason,
+        last_activity_time=now if decision.is_activity else status.last_activity_time,
+        last_scaled_at=now if is_scaled else status.last_scaled_at,
+        wake_handled_at=_handled(status.wake_handled_at, decision, seen),
+    )
+
+
+def _handled(handled: datetime | None, decision: Decision, seen: Observation) -> datetime | None:
+    """A request is handled once the engine has nodes, or is about to: it must not wake the engine a second time."""
+    if seen.wake_requested_at is None or decision.replicas == 0:
+        return handled
+    return seen.wake_requested_at if handled is None else max(handled, seen.wake_requested_at)
+
+
+def _unknown_zone(name: str) -> Warn:
+    note = f"spec.autoStop.timeZone: {name!r} is no time zone; the engine is woken, but neither parked nor scheduled"
+    return Warn(reason=EventReason.UNKNOWN_TIME_ZONE, action="Reconcile", note=note)
+
+
+@lru_cache(maxsize=64)
+def time_zone(name: str) -> tzinfo | None:
+    """None for a name that nobody knows: a typo must never stop an engine."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None

@@ -1,0 +1,167 @@
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineStatus
+from firebolt_operator.api.engine_settings import AutoStop
+from firebolt_operator.api.serialise import format_time
+from firebolt_operator.engine.parking import Keeper, Parking, time_zone
+from firebolt_operator.engine.views import PodView
+from firebolt_operator.errors import ConflictError, TransientError
+from firebolt_operator.refs import Manifest, Ref
+from tests.support.engines import NOON, SECOND, a_pod, a_spec, a_status, an_engine
+
+MINUTE = timedelta(minutes=1)
+POLICY = AutoStop(enabled=True, active_replicas=3)
+
+
+@dataclass
+class OneEngineServer:
+    """Answers a patch with the patched engine, or refuses."""
+
+    patches: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    is_stale: bool = False
+
+    async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /) -> Manifest:
+        del ref
+        if self.is_stale:
+            raise ConflictError("somebody was quicker")
+        self.patches.append(patch)
+        metadata = {"name": "eng", "namespace": "ns", "uid": "engine-uid", "resourceVersion": "8", "generation": 4}
+        return {"metadata": metadata, "spec": {"instanceRef": "inst", **patch["spec"]}}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    running: int = 0
+    is_broken: bool = False
+
+    async def fetch_metrics(self, pod: PodView, /) -> str:
+        if self.is_broken:
+            raise TransientError(f"{pod.name} does not answer")
+        return f"firebolt_running_queries {self.running}\nfirebolt_suspended_queries 0\n"
+
+
+@dataclass
+class Setting:
+    policy: AutoStop | None = POLICY
+    replicas: int = 3
+    metrics: Metrics = Metrics()
+    pods: int = 2
+    wake: str = ""
+    phase: str = "stable"
+    server: OneEngineServer = field(default_factory=OneEngineServer)
+
+    async def keep(self, status: EngineStatus) -> Parking:
+        engine = an_engine(status=a_status(phase=self.phase))
+        annotations = {names.ANNOTATION_WAKE_REQUESTED: self.wake} if self.wake else {}
+        keeper = Keeper(
+            engine=msgspec.structs.replace(
+                engine, metadata=msgspec.structs.replace(engine.metadata, annotations=annotations)
+            ),
+            spec=a_spec(replicas=self.replicas, auto_stop=self.policy),
+            engine_class=None,
+            pods=[a_pod(f"eng-g0-{index}") for index in range(self.pods)],
+            source=self.metrics,
+            writer=self.server,
+            now=NOON,
+        )
+        return await keeper.keep(status)
+
+
+async def test_given_no_policy_then_it_says_so_and_forgets_activity() -> None:
+    parking = await Setting(policy=None).keep(a_status(last_activity_time=NOON, last_scaled_at=NOON))
+    assert parking.status == a_status(auto_stop_reason="Disabled", last_scaled_at=NOON)
+    assert parking.look_again_after is None
+
+
+async def test_given_a_rollout_then_nothing_is_decided() -> None:
+    status = a_status(phase="creating", auto_stop_reason="Idle")
+    setting = Setting()
+    assert (await setting.keep(status)).status == status
+    assert setting.server.patches == []
+
+
+async def test_given_idleness_then_replicas_are_written_first_under_the_version_that_was_read() -> None:
+    setting = Setting()
+    parking = await setting.keep(a_status(last_activity_time=NOON - 30 * MINUTE))
+    assert setting.server.patches == [
+        {"metadata": {"resourceVersion": "7", "uid": "engine-uid"}, "spec": {"replicas": 0}}
+    ]
+    assert (parking.status.auto_stop_reason, parking.status.last_scaled_at) == ("Idle", NOON)
+    assert parking.engine.metadata.resource_version == "8"
+
+
+async def test_given_a_person_was_quicker_then_their_edit_wins() -> None:
+    with pytest.raises(ConflictError):
+        await Setting(server=OneEngineServer(is_stale=True)).keep(a_status(last_activity_time=NOON - 30 * MINUTE))
+
+
+async def test_given_quiet_then_nothing_is_written() -> None:
+    status = a_status(last_activity_time=NOON - MINUTE, auto_stop_reason="ActivityObserved")
+    assert (await Setting().keep(status)).status == status
+
+
+async def test_given_queries_then_the_idle_clock_moves_on() -> None:
+    parking = await Setting(metrics=Metrics(running=1)).keep(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (parking.status.auto_stop_reason, parking.status.last_activity_time) == ("ActivityObserved", NOON)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param(Setting(metrics=Metrics(is_broken=True)), id="a-pod-does-not-answer"),
+        pytest.param(Setting(pods=0), id="no-pod-runs"),
+    ],
+)
+async def test_given_no_knowledge_then_it_counts_as_activity(setting: Setting) -> None:
+    parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (parking.status.auto_stop_reason, parking.status.last_activity_time) == ("ScrapeFailed", NOON)
+
+
+async def test_given_a_query_for_a_parked_engine_then_it_wakes_once() -> None:
+    wake = format_time(NOON - 2 * SECOND)
+    setting = Setting(replicas=0, pods=0, wake=wake, phase="stopped")
+    woken = await setting.keep(a_status(phase="stopped"))
+    assert setting.server.patches[0]["spec"] == {"replicas": 3}
+    assert woken.status.auto_stop_reason == "WakeRequested"
+    assert (woken.status.wake_handled_at, woken.status.last_activity_time) == (NOON - 2 * SECOND, NOON)
+    again = Setting(replicas=0, pods=0, wake=wake, phase="stopped")
+    parked = await again.keep(a_status(phase="stopped", wake_handled_at=NOON - 2 * SECOND))
+    assert (again.server.patches, parked.status.auto_stop_reason) == ([], "Stopped")
+
+
+async def test_given_a_request_to_a_running_engine_then_it_counts_as_handled() -> None:
+    parking = await Setting(wake=format_time(NOON)).keep(a_status(last_activity_time=NOON))
+    assert (parking.status.wake_handled_at, parking.engine.metadata.resource_version) == (NOON, "7")
+
+
+async def test_given_a_request_from_far_ahead_then_it_is_neither_handled_nor_heard() -> None:
+    wake = format_time(NOON + timedelta(hours=1))
+    setting = Setting(replicas=0, pods=0, wake=wake, phase="stopped")
+    parking = await setting.keep(a_status(phase="stopped"))
+    assert (setting.server.patches, parking.status.wake_handled_at) == ([], None)
+
+
+async def test_given_an_engine_that_has_just_come_up_then_it_gets_its_whole_idle_timeout() -> None:
+    setting = Setting(phase="switching")
+    parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (setting.server.patches, parking.status.last_activity_time) == ([], NOON)
+
+
+async def test_given_an_unknown_time_zone_then_people_are_warned_and_nothing_is_parked() -> None:
+    policy = AutoStop(enabled=True, active_replicas=3, time_zone="Europe/Atlantis")
+    setting = Setting(policy=policy)
+    parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert setting.server.patches == []
+    assert [warning.reason for warning in parking.warnings] == ["UnknownTimeZone"]
+
+
+def test_time_zones() -> None:
+    assert time_zone("Europe/Berlin") is not None
+    assert [time_zone(name) for name in ("Nowhere", "", "../../etc/passwd")] == [None, None, None]
