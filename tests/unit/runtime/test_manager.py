@@ -174,6 +174,16 @@ async def test_given_a_stop_while_waiting_then_it_ends_well_without_work(*, is_s
     assert (setting.diary.lines[-1], setting.exit_code) == ("server stops", 0)
 
 
+async def test_given_a_lease_won_at_the_moment_of_a_stop_then_it_is_released() -> None:
+    setting = Setting()
+    setting.informer.synced.set()
+    async with running(setting, setting.manager()):
+        setting.election.won.set()
+        setting.stop.set()
+    assert "controller runs" not in setting.diary.lines
+    assert (setting.diary.lines[2:4], setting.exit_code) == (["lease won", "lease released"], 0)
+
+
 async def test_given_caches_that_do_not_fill_then_the_exit_code_is_1_and_the_log_names_them(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -260,20 +260,26 @@ async def test_given_a_self_signed_certificate_then_it_names_localhost_and_serve
 
 async def test_given_new_files_then_new_connections_get_the_new_certificate(tmp_path: Path) -> None:
     notes, clock = CertificateNotes(), ManualClock()
-    certificate = ReloadingCertificate(write_certificate(tmp_path), clock, notes)
+    files = write_certificate(tmp_path)
+    certificate = ReloadingCertificate(files, clock, notes)
     async with serving(metrics_app(render, None), certificate.context) as url:
         first = await shown_serial(url)
         certificate.reload()
         write_certificate(tmp_path)
         certificate.reload()
         second = await shown_serial(url)
-        (tmp_path / "tls.key").write_bytes(b"half a key")
+        key = files.key.read_bytes()
+        files.key.write_bytes(b"half a key")
         certificate.reload()
         third = await shown_serial(url)
-        (tmp_path / "tls.key").unlink()
+        write_certificate(tmp_path)
+        files.key.write_bytes(key)  # the new certificate with a key that is not its own
         certificate.reload()
-    assert (first != second, second == third) == (True, True)
-    assert (notes.reads, notes.failures) == (2, 2)
+        fourth = await shown_serial(url)
+        files.key.unlink()
+        certificate.reload()
+    assert (first != second, second == third == fourth) == (True, True)
+    assert (notes.reads, notes.failures) == (2, 3)
 
 
 def test_given_unreadable_files_at_the_start_then_it_is_a_configuration_error(tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ async def test_given_a_key_under_way_then_it_is_not_handed_out_again_until_it_is
     queue = a_queue()
     queue.add("a")
     first = await queue.get()
-    queue.add("a", RESYNC)
     queue.add("a", URGENT)
+    queue.add("a", RESYNC)
     queue.add("b")
     assert await take(queue) == ["b"]
     assert first is not None
@@ -92,6 +92,20 @@ async def test_given_delays_then_the_earliest_counts_and_a_key_comes_once() -> N
     assert (before["resync"], queue.depths()["resync"]) == (0, 1)
     assert await take(queue) == ["a"]
     await clock.advance(100)
+    assert sum(queue.depths().values()) == 0
+
+
+async def test_given_a_delay_that_was_overtaken_then_it_does_not_shorten_the_next_one() -> None:
+    clock = ManualClock()
+    queue = a_queue(clock)
+    queue.add_after("b", 30 * SECOND)
+    queue.add_after("a", 30 * SECOND)
+    queue.add_after("a", 5 * SECOND)
+    await clock.advance(5)
+    assert await take(queue) == ["a"]
+    queue.add_after("a", 60 * SECOND)
+    await clock.advance(59)
+    assert await take(queue) == ["b"]
     assert sum(queue.depths().values()) == 0
 
 
@@ -138,6 +152,26 @@ async def test_given_an_urgent_worker_then_it_takes_nothing_else() -> None:
         await idle()
         queue.close()
     assert taken == ["urgent"]
+
+
+async def test_given_a_worker_that_takes_another_key_than_it_was_woken_for_then_an_idle_one_takes_that() -> None:
+    queue = a_queue()
+    taken: list[str] = []
+
+    async def work(lowest: Priority) -> None:
+        job = await queue.get(lowest)
+        if job is not None:
+            taken.append(job.key)
+
+    async with asyncio.TaskGroup() as group:
+        for lowest in (RESYNC, URGENT, RESYNC):
+            group.create_task(work(lowest), name=f"worker {lowest}")
+        await idle()
+        queue.add("event")
+        queue.add("urgent", URGENT)
+        await idle()
+        assert taken == ["urgent", "event"]
+        queue.close()
 
 
 async def test_given_a_worker_woken_and_cancelled_at_once_then_another_takes_the_key() -> None:
