@@ -1,0 +1,69 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from firebolt_operator.engine.conditions import Verdict
+from firebolt_operator.engine.statefulset_warnings import is_worth_asking, refined_verdict
+from firebolt_operator.refs import Manifest
+from tests.support.engines import a_generation, some_facts
+
+ROLLING = Verdict(status="False", reason="Rolling", message="Engine is in creating phase")
+
+
+def event(**fields: Any) -> Manifest:
+    defaults = {
+        "type": "Warning",
+        "reason": "FailedCreate",
+        "message": "quota exceeded",
+        "lastTimestamp": "2026-04-29T12:00:00Z",
+        "count": 3,
+    }
+    return defaults | fields
+
+
+def test_the_newest_warning_speaks() -> None:
+    older = event(message="old news", lastTimestamp="2026-04-29T11:00:00Z")
+    found = refined_verdict(ROLLING, "eng-g0", [older, event()])
+    assert found == Verdict(status="False", reason="FailedCreate", message="StatefulSet eng-g0: quota exceeded (x3)")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([], id="no-event"),
+        pytest.param([event(type="Normal")], id="not-a-warning"),
+        pytest.param([event(message="  ")], id="no-words"),
+    ],
+)
+def test_without_a_telling_event_nothing_changes(events: list[Manifest]) -> None:
+    assert refined_verdict(ROLLING, "eng-g0", events) is ROLLING
+
+
+@pytest.mark.parametrize("reason", ["", "1leading", "has-dash", "has space", "trailing,", "trailing:"])
+def test_a_reason_that_no_condition_takes_is_replaced(reason: str) -> None:
+    assert refined_verdict(ROLLING, "eng-g0", [event(reason=reason)]).reason == "StatefulSetWarning"
+
+
+def test_times_fall_back_from_last_to_event_to_creation() -> None:
+    by_event_time = event(message="second", lastTimestamp=None, eventTime="2026-04-29T12:00:01Z", count=None)
+    by_creation = event(
+        message="third", lastTimestamp=None, count=None, metadata={"creationTimestamp": "2026-04-29T12:00:02Z"}
+    )
+    found = refined_verdict(ROLLING, "eng-g0", [by_creation, by_event_time, event()])
+    assert found.message == "StatefulSet eng-g0: third (x1)"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "pods", "age", "expected"),
+    [
+        pytest.param(ROLLING, 1, 5, True, id="pods-are-missing"),
+        pytest.param(ROLLING, 2, 5, False, id="all-pods-exist"),
+        pytest.param(ROLLING, 1, 1, False, id="it-has-only-begun"),
+        pytest.param(Verdict(status="False", reason="Stopped", message=""), 1, 5, False, id="a-better-reason-is-known"),
+        pytest.param(Verdict(status="True", reason="EngineReady", message=""), 1, 5, False, id="all-is-well"),
+    ],
+)
+def test_when_events_are_worth_a_request(verdict: Verdict, pods: int, age: int, expected: bool) -> None:
+    facts = some_facts(current=a_generation(0, total=pods))
+    assert is_worth_asking(verdict, facts, 2, timedelta(seconds=age)) is expected
