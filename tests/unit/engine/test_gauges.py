@@ -1,0 +1,33 @@
+import pytest
+
+from firebolt_operator.engine.gauges import Activity, gauge, parse_activity
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        pytest.param("firebolt_running_queries 0", "firebolt_running_queries", 0, id="plain"),
+        pytest.param("with_timestamp 7 1720000000000", "with_timestamp", 7, id="a-timestamp-follows"),
+        pytest.param("float_value 3.9", "float_value", 3, id="cut-to-a-whole-number"),
+        pytest.param('x{kind="y"} 5', "x", None, id="a-labelled-series-is-another"),
+        pytest.param("x_total 5", "x", None, id="a-longer-name-is-another"),
+        pytest.param("# x 5\n\nx 6", "x", 6, id="comments-and-blanks-are-passed-over"),
+        pytest.param("x NaN", "x", None, id="not-a-number"),
+        pytest.param("x +Inf", "x", None, id="not-finite"),
+        pytest.param("x many", "x", None, id="not-even-that"),
+        pytest.param("x 1\nx 2", "x", 1, id="the-first-line-counts"),
+    ],
+)
+def test_gauge(text: str, name: str, expected: int | None) -> None:
+    assert gauge(text, name) == expected
+
+
+def test_activity_is_both_gauges() -> None:
+    busy = parse_activity("firebolt_running_queries 1\nfirebolt_suspended_queries 2\n")
+    idle = parse_activity("firebolt_running_queries 0\nfirebolt_suspended_queries 0\n")
+    assert (busy, busy.is_idle, idle.is_idle) == (Activity(1, 2), False, True)
+
+
+def test_silence_is_not_idleness() -> None:
+    with pytest.raises(ValueError, match="lacks firebolt_suspended_queries"):
+        parse_activity("firebolt_running_queries 0\n")
