@@ -1,0 +1,68 @@
+"""The operator as a process of its own, and what it costs."""
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_local.processes import ProcessRecord
+
+USER: Final = "operator"
+STOP_SECONDS: Final = 20.0
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_MEBI: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    cpu_seconds: float
+    rss_mib: float
+    peak_rss_mib: float
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorProcess:
+    record: ProcessRecord
+
+    def usage(self) -> Usage:
+        folder = Path("/proc", str(self.record.pid))
+        times = (folder / "stat").read_text().rpartition(")")[2].split()
+        memory = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+        return Usage(
+            cpu_seconds=(int(times[11]) + int(times[12])) / _TICKS,
+            rss_mib=_kibibytes(memory["VmRSS"]) / _MEBI,
+            peak_rss_mib=_kibibytes(memory["VmHWM"]) / _MEBI,
+        )
+
+    def stop(self) -> None:
+        """Orderly: it gives its lease away, so that the next one leads at once."""
+        os.kill(self.record.pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        while self.record.is_alive():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the operator did not stop")
+            time.sleep(0.05)
+        os.waitpid(self.record.pid, 0)
+
+
+def _kibibytes(text: str) -> int:
+    return int(text.split(maxsplit=1)[0])
+
+
+def start_operator(plane: ControlPlane, *, profile: Path | None = None, passes: int | None = None) -> OperatorProcess:
+    flags = {
+        "kubeconfig": plane.kubeconfig_for(USER),
+        "drain-settle": "0",
+        "leader-elect": "true",
+        "leader-elect-namespace": "default",
+        "health-probe-bind-address": "0",
+        **({} if passes is None else {"concurrent-passes": passes}),
+    }
+    profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
+    words = [f"--{name}={value}" for name, value in flags.items()]
+    command = [sys.executable, *profiler, "-m", "firebolt_operator.main", "run", *words]
+    return OperatorProcess(plane.launch(f"operator-{time.monotonic_ns()}", command))
