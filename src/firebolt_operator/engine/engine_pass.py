@@ -7,33 +7,27 @@ import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
-from firebolt_operator.api.names import EnginePhase, EngineReason, EventReason, Rollout, ScrapeMode
+from firebolt_operator.api.names import EnginePhase, EngineReason, EventReason, ScrapeMode
 from firebolt_operator.api.resources import (
-    CORE_EVENTS,
     FIREBOLT_ENGINE_CLASSES,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
 )
 from firebolt_operator.engine import gates
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
+from firebolt_operator.engine.counting import active_facts, counted
+from firebolt_operator.engine.diagnosis import diagnosed
+from firebolt_operator.engine.drain_rules import effective_drain_rules
 from firebolt_operator.engine.draining import DrainRules, needs_probe
-from firebolt_operator.engine.effective import (
-    effective_drain_check_enabled,
-    effective_drain_interval,
-    effective_drain_timeout,
-    effective_rollout,
-)
-from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
+from firebolt_operator.engine.facts import EngineFacts
 from firebolt_operator.engine.gates import Blocked, Missing
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
-from firebolt_operator.engine.statefulset_warnings import is_worth_asking, refined_verdict
 from firebolt_operator.engine.surroundings import Surroundings
 from firebolt_operator.errors import FencedError, InvalidError, OperatorError, SpecRejectedError, TransientError
-from firebolt_operator.kube.ports import Scope
 from firebolt_operator.policy.engine_checks import dropped_volumes
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.refs import Ref, Warn
@@ -93,7 +87,7 @@ class EnginePass:
             return await self._blocked(refused, instance_is_ready=True)
         await self._warn_dropped_volumes(inherited, instance)
         try:
-            rules = self._drain_rules(inherited)
+            rules = effective_drain_rules(self._spec, inherited, self._around.settings.drain_settle)
         except SpecRejectedError as err:
             verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
             return await self._blocked(Blocked(verdict), instance_is_ready=True)
@@ -145,7 +139,7 @@ class EnginePass:
                 engine=self._engine,
                 spec=self._spec,
                 engine_class=inherited,
-                pods=self._active_facts(status).running_pods,
+                pods=active_facts(self._observed, status).running_pods,
                 source=metrics_source(self._scrape_mode(), self._around.reader),
                 writer=self._around.writer,
                 now=self._now,
@@ -169,38 +163,12 @@ class EnginePass:
         """The plan's status with what people and autoscalers read out of it."""
         status = self._counted(plan.status)
         verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
-        return self._with(status, names.CONDITION_READY, await self._refined(verdict))
+        replicas, reader = self._spec.replicas, self._around.reader
+        verdict = await diagnosed(verdict, self._observed, replicas, reader=reader, now=self._now)
+        return self._with(status, names.CONDITION_READY, verdict)
 
     def _counted(self, status: EngineStatus) -> EngineStatus:
-        has_active, active = status.active_generation >= 0, self._active_facts(status)
-        return msgspec.structs.replace(
-            status,
-            replicas=active.pods.total if has_active else 0,
-            ready_replicas=active.pods.ready if has_active else 0,
-            selector=_selector(self._engine.metadata.name, status.active_generation) if has_active else "",
-        )
-
-    def _active_facts(self, status: EngineStatus) -> GenerationFacts:
-        """Of the generation that serves once this status is written."""
-        facts = self._observed
-        return facts.current if status.active_generation == status.current_generation else facts.active
-
-    async def _refined(self, verdict: Verdict) -> Verdict:
-        statefulset = self._observed.current.statefulset
-        if statefulset is None or statefulset.metadata.creation_timestamp is None:
-            return verdict
-        age = self._now - statefulset.metadata.creation_timestamp
-        if not is_worth_asking(verdict, self._observed, self._spec.replicas, age):
-            return verdict
-        fields = f"involvedObject.uid={statefulset.metadata.uid},type=Warning"
-        scope = Scope(resource=CORE_EVENTS, namespace=statefulset.metadata.namespace, fields=fields)
-        try:
-            events = await self._around.reader.list(scope)
-        except OperatorError:
-            # A diagnosis is welcome and never worth a failed pass.
-            self._around.log.warning("events not read", extra={"statefulset": statefulset.metadata.name}, exc_info=True)
-            return verdict
-        return refined_verdict(verdict, statefulset.metadata.name, events)
+        return counted(status, self._observed, self._engine.metadata.name)
 
     async def _class(self) -> ClassInfo | Blocked | None:
         name = self._spec.engine_class_ref
@@ -234,16 +202,6 @@ class EnginePass:
         await self._write(self._with(status, names.CONDITION_READY, blocked.ready))
         why = (blocked.instance or blocked.ready).message
         return Outcome(f"blocked: {why}", look_again_after=GATE_WAIT)
-
-    def _drain_rules(self, inherited: ClassInfo | None) -> DrainRules:
-        spec = self._spec
-        recreates = effective_rollout(spec, inherited) is Rollout.RECREATE
-        return DrainRules(
-            is_skipped=recreates or not effective_drain_check_enabled(spec, inherited),
-            interval=effective_drain_interval(spec, inherited),
-            timeout=effective_drain_timeout(spec, inherited),
-            settle=self._around.settings.drain_settle,
-        )
 
     async def _with_drain_probe(self, rules: DrainRules) -> EngineFacts:
         facts, status = self._observed, self._engine.status
@@ -294,10 +252,6 @@ class EnginePass:
         self._around.recorder.record(self._engine, self._facts)
         if is_success:
             self._around.recorder.reconciled(self._engine, self._around.clock.now())
-
-
-def _selector(engine: str, generation: int) -> str:
-    return f"{names.LABEL_ENGINE}={engine},{names.LABEL_GENERATION}={generation}"
 
 
 def _outcome(plan: Plan, parking: Parking) -> Outcome:
