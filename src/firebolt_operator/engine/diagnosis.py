@@ -1,4 +1,4 @@
-"""Why does a StatefulSet not get its pods? Asks for its events; a diagnosis is welcome and never worth a failed pass."""
+"""Why does a StatefulSet not get its pods? Its events tell; a diagnosis is welcome and never worth a failed pass."""
 
 import logging
 from datetime import datetime
