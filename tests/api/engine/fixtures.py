@@ -4,15 +4,15 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-from tests.api.engine.person import Person
-from tests.api.engine.running import Operator, running_operator
-from tests.support.crds import install_crds
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_local.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.writing import WriteRules
+from tests.api.engine.person import Person
+from tests.api.engine.running import Operator, running_operator
+from tests.support.crds import install_crds
 
 StartOperator = Callable[..., AbstractAsyncContextManager[Operator]]
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.kubectl import kubectl
-
 from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
@@ -21,6 +19,7 @@ from firebolt_operator.api.resources import (
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.support.kubectl import kubectl
 
 SECONDS = 60.0
 INSTANCE_ID = "01JZ8E3F9V7Q0K2M4N6P8R0T2W"

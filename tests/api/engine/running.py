@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
-from tests.api.engine.clock import SkippingClock
 
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
@@ -28,6 +27,7 @@ from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import _class_controller, _engine_controller
 from firebolt_operator.wiring.operate import KINDS
 from firebolt_operator.wiring.parts import Parts
+from tests.api.engine.clock import SkippingClock
 
 SECONDS = 60.0
 ENGINE_IMAGE = "engine:1.0"
@@ -195,7 +195,7 @@ class Operator:
                 await asyncio.sleep(0.01)
 
     def _is_busy(self) -> bool:
-        queues = [worked.controller.queue for worked in (self.engines, self.classes)]
+        queues = [each.controller.queue for each in (self.engines, self.classes) if not each.controller.queue._is_closed]
         return any(any(queue.depths().values()) or queue.running_ages() or _is_hot(queue._failures) for queue in queues)
 
 
@@ -210,7 +210,7 @@ def is_at_rest(engine: FireboltEngine, generation: int | None = None) -> bool:
         return False
     if generation is not None and status.active_generation != generation:
         return False
-    return status.phase == "stopped" or condition(engine).is_true
+    return reason(engine) == ("EngineReady" if status.phase == "stable" else "Stopped")
 
 
 def condition(engine: FireboltEngine | FireboltEngineClass, kind: str = "Ready") -> Condition:

@@ -5,14 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.api.engine.fixtures import StartOperator
-from tests.api.engine.person import Person, generation, serving
-from tests.api.engine.running import Operator, condition, look_again, reason
 
 from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.refs import Manifest
+from tests.api.engine.fixtures import StartOperator
+from tests.api.engine.person import Person, generation, serving
+from tests.api.engine.running import Operator, condition, look_again, reason
 
 NEW_LABEL: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
 BUSY = Behaviour(running=1)

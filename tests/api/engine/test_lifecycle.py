@@ -1,14 +1,14 @@
 """An engine from its creation to its rest, on real controllers."""
 
 import pytest
-from tests.api.engine.fixtures import StartOperator
-from tests.api.engine.person import Person, serving
-from tests.api.engine.running import Operator, condition, look_again
 
 from firebolt_local.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.names import FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, PODS, SERVICES, STATEFULSETS
 from firebolt_operator.refs import Manifest
+from tests.api.engine.fixtures import StartOperator
+from tests.api.engine.person import Person, serving
+from tests.api.engine.running import Operator, condition, look_again
 
 NEW_LABEL: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
 
