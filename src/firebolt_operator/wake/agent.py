@@ -1,0 +1,146 @@
+"""Everything that runs beside Envoy, put together: it watches endpoints, holds queries and asks for engines."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Never, Protocol
+
+from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES
+from firebolt_operator.kube.credentials import Credentials
+from firebolt_operator.kube.kinds import Kinds
+from firebolt_operator.kube.ports import Reader, Writer
+from firebolt_operator.kube.reading import KubeReader
+from firebolt_operator.kube.transport import Transport
+from firebolt_operator.kube.writing import KubeWriter, WriteRules
+from firebolt_operator.observability.metrics import Metrics, RequestMetrics
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.servers import BindAddress
+from firebolt_operator.wake.arrivals import Arrivals
+from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
+from firebolt_operator.wake.holding import Desk
+from firebolt_operator.wake.holds import Holds
+from firebolt_operator.wake.memory import EnvoyMemory
+from firebolt_operator.wake.metrics import Levels, WakeMetrics
+from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.routing import EnvoyRoutes, Resolve, Routes
+from firebolt_operator.wake.server import hold_app, metrics_app, serving
+from firebolt_operator.wake.settings import AgentSettings
+from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from firebolt_operator.wake.stamper import Stamper
+from firebolt_operator.wake.stamping import StampBook
+
+FIELD_MANAGER: Final = "firebolt-wake-agent"
+PATCH_SECONDS: Final = 10.0
+LOOPBACK: Final = "127.0.0.1"
+EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - metrics are for whoever watches the pod
+
+
+class Service(Protocol):
+    @property
+    def name(self) -> str: ...
+    async def run(self) -> Never: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """To the API server."""
+
+    reader: Reader
+    writer: Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    desk: Desk
+    metrics: Metrics
+    recorder: WakeMetrics
+    services: Sequence[Service]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    hold: int
+    metrics: int
+
+
+@asynccontextmanager
+async def opened_door(credentials: Credentials, metrics: Metrics) -> AsyncGenerator[Door]:
+    transport = Transport(credentials, recorder=RequestMetrics(metrics, credentials.server))
+    rules = WriteRules(field_manager=FIELD_MANAGER, timeout_seconds=PATCH_SECONDS)
+    try:
+        yield Door(
+            KubeReader(transport, random.Random()), KubeWriter(transport, Kinds(transport, [FIREBOLT_ENGINES]), rules)
+        )
+    finally:
+        await transport.aclose()
+
+
+def build_agent(
+    settings: AgentSettings, door: Door, admin: EnvoyAdmin, routes: Routes, clock: Clock, metrics: Metrics
+) -> Agent:
+    cache: Cache[SliceView] = Cache(
+        ENDPOINT_SLICES,
+        decode_slice,
+        coverage=Coverage(namespaces=(settings.namespace,)),
+        indexes={BY_ENGINE: engines_of},
+    )
+    holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout)
+    memory = EnvoyMemory(admin, settings.limits, clock)
+    book = StampBook(is_waiting=lambda engine: holds.count(engine) > 0)
+    levels = Levels(
+        pending_holds=holds.by_engine,
+        hold_cap=memory.cap,
+        demand_dropped=lambda: book.dropped,
+        is_synced=lambda: readiness.is_synced,
+        ready_engines=readiness.ready_engines,
+    )
+    recorder = WakeMetrics(metrics, levels)
+    stamper = Stamper(door.writer, settings.namespace, clock, book, recorder)
+    arrivals = Arrivals(readiness, holds, routes, clock)
+    readiness.listen(ready=holds.release)
+    readiness.listen(ready=book.forget, arriving=book.forget)
+    desk = Desk(
+        readiness=readiness,
+        holds=holds,
+        demand=stamper.demand,
+        hold_began=arrivals.look_at,
+        cap=memory.cap,
+        clock=clock,
+        hold_timeout=settings.hold_timeout,
+    )
+    informer = Informer(cache, door.reader, clock, random.Random())
+    return Agent(desk, metrics, recorder, (informer, memory, stamper, arrivals))
+
+
+@asynccontextmanager
+async def running_agent(
+    settings: AgentSettings, credentials: Credentials, resolve: Resolve, clock: Clock
+) -> AsyncGenerator[Ports]:
+    """The listeners open at once, whether or not the API server is there: without it queries just go on."""
+    metrics = Metrics()
+    async with AsyncExitStack() as stack:
+        door = await stack.enter_async_context(opened_door(credentials, metrics))
+        admin = EnvoyAdmin(settings.envoy_admin_url, await stack.enter_async_context(admin_session()))
+        routes = EnvoyRoutes(admin, settings.namespace, resolve)
+        agent = build_agent(settings, door, admin, routes, clock, metrics)
+        await stack.enter_async_context(_running(agent.services))
+        holds = hold_app(agent.desk.answer, agent.recorder, clock)
+        hold_port = await stack.enter_async_context(serving(holds, BindAddress(LOOPBACK, settings.hold_port)))
+        scrapes = metrics_app(metrics.render)
+        metrics_port = await stack.enter_async_context(serving(scrapes, BindAddress(EVERYWHERE, settings.metrics_port)))
+        yield Ports(hold_port, metrics_port)
+
+
+@asynccontextmanager
+async def _running(services: Sequence[Service]) -> AsyncGenerator[None]:
+    """The first failure of one ends all, and the block with them."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(service.run(), name=service.name) for service in services]
+        yield
+        for task in tasks:
+            task.cancel()

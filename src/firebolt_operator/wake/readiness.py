@@ -1,0 +1,95 @@
+"""Is an engine ready to be queried? When it has a ready endpoint, and Envoy has had the time to find it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.wake.slices import BY_ENGINE, SliceView
+
+Listener = Callable[[str], None]
+
+
+@dataclass(slots=True, eq=False)
+class Presence:
+    """An engine that has ready endpoints; another one after each time it had none."""
+
+    engine: str
+    addresses: frozenset[str]
+    appeared_at: float  # on the monotonic clock
+    is_routable: bool  # Envoy can send queries there
+
+
+class Readiness:
+    """Level-triggered: each event only says which engine to look at anew, over all of its slices."""
+
+    def __init__(self, cache: Cache[SliceView], clock: Clock, patience: timedelta) -> None:
+        """After `patience` an engine counts as routable, whatever Envoy says: better its own answer than none."""
+        self._cache = cache
+        self._clock = clock
+        self._patience = patience.total_seconds()
+        self._present: dict[str, Presence] = {}
+        self._when_ready: list[Listener] = []
+        self._when_arriving: list[Listener] = []
+        cache.subscribe(self._changed)
+
+    @property
+    def is_synced(self) -> bool:
+        return self._cache.is_synced
+
+    def listen(self, *, ready: Listener | None = None, arriving: Listener | None = None) -> None:
+        """`ready` is told when queries can go on, `arriving` when only Envoy is still to be asked."""
+        if ready is not None:
+            self._when_ready.append(ready)
+        if arriving is not None:
+            self._when_arriving.append(arriving)
+
+    def is_ready(self, engine: str) -> bool:
+        presence = self._present.get(engine)
+        return presence is not None and self._is_settled(presence)
+
+    def has_endpoints(self, engine: str) -> bool:
+        return engine in self._present
+
+    def arriving(self, engine: str) -> Presence | None:
+        """The endpoints that Envoy may not know yet."""
+        presence = self._present.get(engine)
+        return None if presence is None or self._is_settled(presence) else presence
+
+    def turn_ready(self, presence: Presence) -> None:
+        """Unless the endpoints that this was found out about are gone already."""
+        if self._present.get(presence.engine) is presence:
+            presence.is_routable = True
+            self._tell(self._when_ready, presence.engine)
+
+    def ready_engines(self) -> int:
+        return sum(1 for presence in self._present.values() if self._is_settled(presence))
+
+    def _is_settled(self, presence: Presence) -> bool:
+        return presence.is_routable or self._clock.monotonic() - presence.appeared_at >= self._patience
+
+    def _changed(self, old: SliceView | None, new: SliceView | None) -> None:
+        for engine in {view.engine for view in (old, new) if view is not None and view.engine}:
+            slices = self._cache.by_index(BY_ENGINE, engine)
+            self._observe(engine, frozenset(address for each in slices for address in each.ready_addresses))
+
+    def _observe(self, engine: str, addresses: frozenset[str]) -> None:
+        presence = self._present.get(engine)
+        if not addresses:
+            self._present.pop(engine, None)
+        elif presence is not None:
+            # A running engine stays ready until nothing is left of it: a rollout must hold nobody.
+            presence.addresses = addresses
+        else:
+            self._appear(engine, addresses)
+
+    def _appear(self, engine: str, addresses: frozenset[str]) -> None:
+        # What the first list brings has been there for a while, and Envoy beside us has just started.
+        is_routable = not self.is_synced
+        self._present[engine] = Presence(engine, addresses, self._clock.monotonic(), is_routable)
+        self._tell(self._when_ready if is_routable else self._when_arriving, engine)
+
+    def _tell(self, listeners: list[Listener], engine: str) -> None:
+        for listener in listeners:
+            listener(engine)

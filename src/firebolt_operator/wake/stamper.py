@@ -1,0 +1,108 @@
+"""How does the operator learn that somebody waits? The agent writes one annotation on the engine, nothing else."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final, Never, Protocol
+
+from firebolt_operator.api import names
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.errors import ForbiddenError, NotFoundError, OperatorError
+from firebolt_operator.kube.ports import Writer
+from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.wake.stamping import Claim, StampBook
+
+MOST_AT_ONCE: Final = 8
+FIRST_RETRY_SECONDS: Final = 0.5
+LONGEST_RETRY_SECONDS: Final = 30.0
+
+log = logging.getLogger(__name__)
+
+
+class StampResult(StrEnum):
+    STAMPED = "stamped"
+    MISSING = "missing"
+    FORBIDDEN = "forbidden"
+    FAILED = "failed"
+
+
+class StampRecorder(Protocol):
+    def stamp(self, result: StampResult, /) -> None: ...
+
+
+@dataclass(slots=True)
+class Stamper:
+    """Nothing that happens here reaches the data path: a hold waits for the engine, not for the stamp."""
+
+    writer: Writer
+    namespace: str
+    clock: Clock
+    book: StampBook
+    recorder: StampRecorder
+    name: str = "stamper"
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def demand(self, engine: str) -> None:
+        if self.book.demand(engine, now=self.clock.monotonic()):
+            self._news.set()
+
+    async def run(self) -> Never:
+        room = asyncio.Semaphore(MOST_AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await room.acquire()
+                claim = await self._next_claim()
+                task = group.create_task(self._stamp(claim), name=f"stamp on {claim.engine}")
+                task.add_done_callback(lambda _: room.release())
+
+    async def _next_claim(self) -> Claim:
+        while True:
+            self._news.clear()
+            now = self.clock.monotonic()
+            claim = self.book.claim(now=now)
+            if claim is not None:
+                return claim
+            due_at = self.book.next_due_at()
+            timer = None if due_at is None else self.clock.call_later(due_at - now, self._news.set)
+            await self._news.wait()
+            if timer is not None:
+                timer.cancel()
+
+    async def _stamp(self, claim: Claim) -> None:
+        engine = claim.engine
+        try:
+            await self.writer.merge_patch(Ref(FIREBOLT_ENGINES, self.namespace, engine), self._patch(claim))
+        except NotFoundError:
+            self.recorder.stamp(StampResult.MISSING)
+            log.info("no such engine", extra={"engine": engine})
+            self.book.missing(engine, now=self.clock.monotonic())
+        except OperatorError as err:
+            is_forbidden = isinstance(err, ForbiddenError)
+            self.recorder.stamp(StampResult.FORBIDDEN if is_forbidden else StampResult.FAILED)
+            delay = retry_delay(self.book.failures(engine))
+            log.warning("engine not stamped", extra={"engine": engine, "error": err, "retrySeconds": delay})
+            self.book.failed(engine, now=self.clock.monotonic(), delay=delay)
+        else:
+            self.recorder.stamp(StampResult.STAMPED)
+            log.info("wake requested", extra={"engine": engine})
+            self.book.stamped(engine, now=self.clock.monotonic())
+        # What was settled may be due before anything that the loop sleeps for.
+        self._news.set()
+
+    def _patch(self, claim: Claim) -> Manifest:
+        age = timedelta(seconds=self.clock.monotonic() - claim.asked_at)
+        return wake_request(self.clock.now() - age)
+
+
+def wake_request(asked_at: datetime) -> Manifest:
+    """A merge patch: without a resourceVersion it meets no conflict, and it touches nothing but the annotation."""
+    value = asked_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"metadata": {"annotations": {names.ANNOTATION_WAKE_REQUESTED: value}}}
+
+
+def retry_delay(failures: int) -> float:
+    """Seconds; doubles with every failure in a row."""
+    return min(FIRST_RETRY_SECONDS * 2.0 ** min(failures, 16), LONGEST_RETRY_SECONDS)
