@@ -110,10 +110,10 @@ def _settled(situation: Situation) -> EngineStatus:
 
 def _decide_creating(situation: Situation) -> Plan:
     current = situation.facts.current
+    if _is_taken(situation, current):
+        # Left over from an engine of the same name, or somebody's own: the next number is free.
+        return _start_generation(situation, "the name is taken by another owner", deletes=())
     if current.statefulset is not None:
-        if not current.statefulset.is_owned_by(situation.uid):
-            # Left over from an engine of the same name, or somebody's own: the next number is free.
-            return _start_generation(situation, "the name is taken by another owner", deletes=())
         drift = situation.blueprint.drift(current.statefulset)
         if drift is not None:
             # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
@@ -127,6 +127,11 @@ def _decide_creating(situation: Situation) -> Plan:
         return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
     status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
     return Plan(reason="all pods are ready", status=status, look_again=AT_ONCE, ensures=ensures)
+
+
+def _is_taken(situation: Situation, current: GenerationFacts) -> bool:
+    found = (current.statefulset, current.config_map, current.headless_service)
+    return any(child is not None and not child.is_owned_by(situation.uid) for child in found)
 
 
 def _is_ready(situation: Situation, current: GenerationFacts) -> bool:

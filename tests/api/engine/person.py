@@ -9,6 +9,7 @@ from typing import Any
 from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
+    EVENTS,
     FIREBOLT_ENGINE_CLASSES,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
@@ -82,11 +83,11 @@ class Person:
         """Takes all finalizers off."""
         await self.patch(resource, name, {"metadata": {"finalizers": None}})
 
-    async def list(self, resource: Resource, labels: str = "") -> list[Manifest]:
+    async def listed(self, resource: Resource, labels: str = "") -> list[Manifest]:
         return await self.client.list(Scope(resource=resource, namespace=self.namespace, labels=labels))
 
     async def names(self, resource: Resource, labels: str = "") -> set[str]:
-        return {item["metadata"]["name"] for item in await self.list(resource, labels)}
+        return {item["metadata"]["name"] for item in await self.listed(resource, labels)}
 
     async def children(self, engine: str = "eng") -> set[str]:
         """Names of all that carries the engine's label, with the first letter of their kind before them."""
@@ -121,6 +122,11 @@ class Person:
 
     async def describe(self, engine: str = "eng") -> str:
         return await self.kubectl("describe", "fireng", engine)
+
+    async def events(self, reason: str, engine: str = "eng") -> list[Manifest]:
+        """What was said about the engine under that reason."""
+        found = await self.listed(EVENTS)
+        return [each for each in found if each["reason"] == reason and each["regarding"]["name"] == engine]
 
     def manifest(self, resource: Resource, name: str, **fields: Any) -> Manifest:
         metadata = {"name": name, "namespace": self.namespace, "labels": fields.pop("labels", {})}

@@ -23,6 +23,7 @@ from firebolt_operator.refs import Manifest
 from firebolt_operator.runtime.controller import Controller, Outcome
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import _class_controller, _engine_controller
 from firebolt_operator.wiring.operate import KINDS
@@ -195,13 +196,14 @@ class Operator:
                 await asyncio.sleep(0.01)
 
     def _is_busy(self) -> bool:
-        queues = [each.controller.queue for each in (self.engines, self.classes) if not each.controller.queue._is_closed]
-        return any(any(queue.depths().values()) or queue.running_ages() or _is_hot(queue._failures) for queue in queues)
+        queues = (self.engines.controller.queue, self.classes.controller.queue)
+        return any(_is_busy(queue) for queue in queues if not queue._is_closed)
 
 
-def _is_hot(failures: dict[Key, int]) -> bool:
+def _is_busy(queue: WorkQueue[Key]) -> bool:
     """A pass that asked to go on at once waits for milliseconds; one that fails again and again may wait for ever."""
-    return any(count < 8 for count in failures.values())
+    is_hot = any(count < 8 for count in queue._failures.values())
+    return is_hot or any(queue.depths().values()) or bool(queue.running_ages())
 
 
 def is_at_rest(engine: FireboltEngine, generation: int | None = None) -> bool:

@@ -134,9 +134,10 @@ class TestCreating:
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=going)))
         assert (plan.ensures, plan.status.phase) == ((), "creating")
 
-    def test_given_a_statefulset_of_another_owner_then_the_next_number_is_taken(self) -> None:
+    @pytest.mark.parametrize("kind", ["statefulset", "config_map", "headless_service"])
+    def test_given_an_object_of_another_owner_then_the_next_number_is_taken(self, kind: str) -> None:
         foreign = a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})
-        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, statefulset=foreign)))
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, **{kind: foreign})))
         assert (plan.status.current_generation, plan.deletes, plan.ensures) == (2, (), ())
 
 
