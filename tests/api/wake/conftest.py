@@ -1,0 +1,21 @@
+"""Our kinds and the admission policy on the shared control plane."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from firebolt_local.control_plane import ControlPlane
+from tests.api.wake.place import Place, a_door
+from tests.support.crds import install_crds
+
+
+@pytest.fixture(scope="session")
+def crds(control_plane: ControlPlane) -> None:
+    install_crds(control_plane.kubeconfig)
+
+
+@pytest.fixture
+async def place(crds: None, control_plane: ControlPlane, namespace: str, tmp_path: Path) -> AsyncIterator[Place]:  # noqa: ARG001 - for its effect
+    async with a_door(control_plane.kubeconfig) as client:
+        yield Place(control_plane, client, namespace, tmp_path)
