@@ -1,4 +1,4 @@
-"""One executable: `run` (the manager, also without a sub-command), `crds`, `version`. Flags, wiring, exit codes."""
+"""One executable: `run` (the manager, also without a sub-command), `wake-agent`, `crds`, `version`."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from firebolt_operator.settings import FLAGS, Settings, parse_settings
 from firebolt_operator.version import current_version
 
 PROGRAM = "firebolt-operator"
-COMMANDS = "Commands: run (default), crds, version"
+COMMANDS = "Commands: run (default), wake-agent, crds, version"
 
 
 def main() -> None:
@@ -24,6 +24,7 @@ def dispatch(words: Sequence[str], environment: Mapping[str, str]) -> int:
     command, rest = (words[0], words[1:]) if words and not words[0].startswith("-") else ("run", words)
     commands: dict[str, Callable[[], int]] = {
         "run": lambda: run(rest, environment),
+        "wake-agent": lambda: run_wake_agent(rest, environment),
         "crds": print_crds,
         "version": print_version,
     }
@@ -58,6 +59,12 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
     if settings.show_version:
         return print_version()
     return run_manager(settings, environment)
+
+
+def run_wake_agent(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    from firebolt_operator.wake.command import run_agent  # noqa: PLC0415 - the manager needs none of it
+
+    return run_agent(words, environment)
 
 
 def run_manager(settings: Settings, environment: Mapping[str, str]) -> int:

@@ -29,6 +29,7 @@ def test_crds_are_three_documents(capsys: pytest.CaptureFixture[str]) -> None:
     [
         pytest.param(["dance"], "unknown command 'dance'", id="unknown-command"),
         pytest.param(["run", "--no-such-flag"], "flag provided but not defined: -no-such-flag", id="unknown-flag"),
+        pytest.param(["wake-agent", "--no-such-flag"], "flag provided but not defined: -no-such-flag", id="agent-flag"),
         pytest.param(["--leader-elect=maybe"], 'invalid boolean value "maybe"', id="flags-alone-mean-run"),
     ],
 )
