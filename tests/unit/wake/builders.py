@@ -1,0 +1,96 @@
+"""An agent's inner parts on a clock that the test moves; endpoints and routes are what the test says."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from firebolt_operator.api.resources import ENDPOINT_SLICES
+from firebolt_operator.kube.ports import WatchEvent
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.wake.answers import Answer
+from firebolt_operator.wake.arrivals import Arrivals
+from firebolt_operator.wake.holding import Desk
+from firebolt_operator.wake.holds import Holds
+from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from tests.unit.runtime.manual_clock import ManualClock
+
+HOLD_TIMEOUT = timedelta(seconds=120)
+
+
+@dataclass(slots=True)
+class RoutesOfATest:
+    is_open: bool = True
+    asked: list[str] = field(default_factory=list[str])
+
+    async def lead_to(self, engine: str, addresses: Iterable[str], /) -> bool:
+        assert list(addresses)
+        self.asked.append(engine)
+        await asyncio.sleep(0)
+        return self.is_open
+
+
+class Bench:
+    def __init__(self, *, cap: int = 1000) -> None:
+        self.clock = ManualClock()
+        self.cache: Cache[SliceView] = Cache(
+            ENDPOINT_SLICES, decode_slice, coverage=Coverage(namespaces=("ns",)), indexes={BY_ENGINE: engines_of}
+        )
+        self.readiness = Readiness(self.cache, self.clock, HOLD_TIMEOUT)
+        self.holds = Holds()
+        self.routes = RoutesOfATest()
+        self.arrivals = Arrivals(self.readiness, self.holds, self.routes, self.clock)
+        self.readiness.listen(ready=self.holds.release)
+        self.demanded: list[str] = []
+        self.cap = cap
+        self.desk = Desk(
+            readiness=self.readiness,
+            holds=self.holds,
+            demand=self.demanded.append,
+            hold_began=self.arrivals.look_at,
+            cap=lambda: self.cap,
+            clock=self.clock,
+            hold_timeout=HOLD_TIMEOUT,
+        )
+        self.version = 0
+
+    def sync(self, *engines: str) -> None:
+        """The first list, with one ready pod for each of these."""
+        self.version += 1
+        listing = self.cache.begin_list("ns", self.version)
+        for engine in engines:
+            self.cache.listed(listing, self._body(engine, ("10.0.0.1",), "a"))
+        self.cache.end_list(listing)
+
+    def point(self, engine: str, *addresses: str, part: str = "a") -> None:
+        self.version += 1
+        self.cache.watched("ns", WatchEvent("MODIFIED", self._body(engine, addresses, part)))
+
+    def _body(self, engine: str, addresses: tuple[str, ...], part: str) -> bytes:
+        metadata = {
+            "name": f"{engine}-{part}",
+            "namespace": "ns",
+            "uid": f"uid-{engine}-{part}",
+            "resourceVersion": str(self.version),
+            "labels": {"kubernetes.io/service-name": f"{engine}-service"},
+        }
+        endpoints = [{"addresses": [each], "conditions": {"ready": True}} for each in addresses]
+        return json.dumps({"metadata": metadata, "endpoints": endpoints}).encode()
+
+
+@asynccontextmanager
+async def running(bench: Bench) -> AsyncGenerator[asyncio.TaskGroup]:
+    """The group takes holds; all must have ended with the block."""
+    async with asyncio.TaskGroup() as services:
+        arrivals = services.create_task(bench.arrivals.run())
+        async with asyncio.TaskGroup() as group:
+            yield group
+        arrivals.cancel()
+
+
+def results(tasks: Iterable[asyncio.Task[Answer]]) -> set[Answer]:
+    return {task.result() for task in tasks}
