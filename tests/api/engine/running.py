@@ -11,10 +11,13 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
 
+from firebolt_local.scrape import ScrapeControl
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.views import PodView
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.metrics import Metrics
@@ -125,6 +128,17 @@ class Operator:
     def engine_class(self, name: str) -> FireboltEngineClass | None:
         return self.caches.engine_classes.get((self.namespace, name))
 
+    def selected_generation(self, name: str = "eng") -> str:
+        """Where the operator believes that queries go."""
+        service = self.caches.services.get((self.namespace, f"{name}-service"))
+        return str(service.spec["selector"].get(LABEL_GENERATION, "")) if service else ""
+
+    def pod(self, name: str) -> PodView:
+        """As the operator knows it."""
+        found = self.caches.pods.get((self.namespace, name))
+        assert found is not None, f"the operator knows no pod {name}"
+        return found
+
     async def until(self, wanted: Callable[[FireboltEngine], bool], name: str = "eng") -> FireboltEngine:
         def look() -> FireboltEngine | None:
             found = self.engine(name)
@@ -142,6 +156,10 @@ class Operator:
         return await self.until(
             lambda engine: engine.metadata.generation >= version and is_at_rest(engine), edited["metadata"]["name"]
         )
+
+    async def until_attempt(self, number: int, name: str = "eng") -> FireboltEngine:
+        """That generation is the latest one that was begun."""
+        return await self.until(lambda engine: engine.status.current_generation == number, name)
 
     async def until_phase(self, phase: str, name: str = "eng") -> FireboltEngine:
         return await self.until(lambda engine: engine.status.phase == phase, name)
@@ -231,6 +249,13 @@ def look_again(run: Pass) -> timedelta | str:
     if run.outcome is None:
         return "backoff"
     return "at once" if run.outcome.again else run.outcome.look_again_after or "never"
+
+
+async def until_scraped(scrape: ScrapeControl, before: dict[str, int] | None = None) -> None:
+    """Some pod is being asked for its metrics."""
+    async with asyncio.timeout(SECONDS):
+        while scrape.requests() == (before or {}):  # noqa: ASYNC110 - a pod tells nobody
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

@@ -111,11 +111,11 @@ async def test_a_rollout_serves_from_the_old_generation_until_the_new_one_is_rea
     unready = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
     await person.edit_engine(template=unready)
     await person.until(PODS, "eng-g1-1", lambda pod: pod is not None and pod["status"].get("podIP"))
-    rolling = await operator.until(lambda engine: engine.status.current_generation == 1)
+    rolling = await operator.until_attempt(1)
     assert (rolling.status.active_generation, rolling.status.replicas, rolling.status.ready_replicas) == (0, 2, 2)
     assert rolling.status.selector.endswith("generation=0")
     await person.annotate_pod("eng-g1-0", ready=None)
-    await operator.sees(lambda: operator.caches.pods.get((person.namespace, "eng-g1-0")).is_ready)  # type: ignore[union-attr]
+    await operator.sees(lambda: operator.pod("eng-g1-0").is_ready)
     await operator.next_pass()
     assert await person.selected_generation() == "0"  # one of two is not all
     await person.annotate_pod("eng-g1-1", ready=None)
@@ -134,7 +134,7 @@ async def test_only_the_last_of_rapid_edits_ends_up_serving(operator: Operator, 
     for number in range(1, 4):
         annotations["attempt"] = str(number)
         await person.edit_engine(template={"metadata": {"annotations": annotations}})
-        await operator.until(lambda engine, number=number: engine.status.current_generation == number)  # type: ignore[misc]
+        await operator.until_attempt(number)
         await person.until(STATEFULSETS, f"eng-g{number}", lambda found: found is not None)
     await person.edit_engine(template={"metadata": {"annotations": {"sim.firebolt.io/ready": None, "attempt": "4"}}})
     engine = await operator.until_at_rest(4)

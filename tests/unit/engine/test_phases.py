@@ -136,8 +136,8 @@ class TestCreating:
 
     @pytest.mark.parametrize("kind", ["statefulset", "config_map", "headless_service"])
     def test_given_an_object_of_another_owner_then_the_next_number_is_taken(self, kind: str) -> None:
-        foreign = a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})
-        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, **{kind: foreign})))
+        foreign: dict[str, Any] = {kind: a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})}
+        plan = decide(status=CREATING, facts=some_facts(current=a_generation(1, **foreign)))
         assert (plan.status.current_generation, plan.deletes, plan.ensures) == (2, (), ())
 
 
