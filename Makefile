@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
 
-.PHONY: help setup programs test test-unit test-api check fmt fmt-check lint types imports run demo demo-clean crds lock bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api check fmt fmt-check lint types imports run demo demo-clean crds lock bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,8 +24,14 @@ $(VENV)/.installed: requirements/dev.txt
 programs: setup  ## build the Kubernetes programs that tests run on (once; about ten minutes)
 	@$(LOCAL) build
 
-test: programs  ## all tests on a real API server; needs no root, runs more as root
-	@PYTHONPATH=src $(BIN)/python -m pytest
+test: programs  ## tests on a real API server, in minutes; needs no root, runs more as root
+	@PYTHONPATH=src $(BIN)/python -m pytest -m "not slow"
+
+test-slow: programs  ## the long ones: every crash point, frozen leaders, churn, zero loss; about half an hour
+	@PYTHONPATH=src $(BIN)/python -m pytest -m slow
+
+test-model: setup  ## the exhaustive search of the engine's states; FIREBOLT_MODEL_STATES=1000000 goes deeper
+	@PYTHONPATH=src $(BIN)/python -m pytest tests/model
 
 test-unit: setup  ## only what needs no cluster
 	@PYTHONPATH=src $(BIN)/python -m pytest tests/unit
