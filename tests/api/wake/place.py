@@ -59,14 +59,25 @@ class Place:
 
     def kubeconfig_of(self, account: str) -> Path:
         """With a token that the server issued for this account."""
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{account}/token"
-        token = str(self.plane.http.create(path, request)["status"]["token"])
         content: Manifest = json.loads(self.plane.kubeconfig.read_text())
-        content["users"][0]["user"] = {"token": token}
+        content["users"][0]["user"] = {"token": self._token_of(account)}
         kubeconfig = self.folder / f"{account}.kubeconfig"
         kubeconfig.write_text(json.dumps(content))
         return kubeconfig
+
+    def account_folder(self, account: str) -> Path:
+        """What the kubelet mounts for this account."""
+        folder = self.folder / account
+        folder.mkdir(exist_ok=True)
+        (folder / "token").write_text(self._token_of(account))
+        (folder / "namespace").write_text(self.namespace)
+        (folder / "ca.crt").write_bytes(self.plane.ca_file.read_bytes())
+        return folder
+
+    def _token_of(self, account: str) -> str:
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{account}/token"
+        return str(self.plane.http.create(path, request)["status"]["token"])
 
     async def make_gateway_account(self, instance: str = INSTANCE) -> str:
         """With exactly the rights that the operator gives it."""

@@ -1,0 +1,152 @@
+"""The agent as a process: does it live within its memory, write no file, and end when it is told to?"""
+
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from firebolt_local.ports import free_port
+from firebolt_operator.wake.agent import Ports
+from tests.api.wake.envoy_stand_in import EnvoyStandIn
+from tests.api.wake.place import Place
+from tests.api.wake.running import Asked, pending
+
+MEBIBYTE = 1 << 20
+# No file may grow, and whoever tries is killed: the container's file system is read-only.
+SHELL = 'ulimit -f 0; exec "$@"'
+# As in a pod, but for the folder of the account: its first word.
+START = """
+import os, pathlib, sys
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.wake.command import run_agent
+load_credentials.__kwdefaults__["service_account"] = pathlib.Path(sys.argv[1])
+sys.exit(run_agent(sys.argv[2:], os.environ))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    process: asyncio.subprocess.Process
+    asked: Asked
+
+    def memory(self) -> int:
+        """Bytes resident now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None
+        return int(found[1]) * 1024
+
+
+@asynccontextmanager
+async def a_process(place: Place, account: str) -> AsyncGenerator[Started]:
+    ports = Ports(free_port(), free_port())
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", SHELL, "sh", sys.executable, "-c", START, str(place.account_folder(account)),
+        f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=1000",
+        cwd="/",
+        env={
+            **_environment(place),
+            "POD_NAMESPACE": place.namespace,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            asked = Asked(ports, EnvoyStandIn(), session)
+            await _until_it_listens(process)
+            await asked.until_metric("firebolt_gateway_wake_synced", 1)
+            yield Started(process, asked)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def _environment(place: Place) -> dict[str, str]:
+    host, _, port = place.plane.server.removeprefix("https://").partition(":")
+    path = ":".join(filter(None, sys.path))
+    return {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "PYTHONPATH": path}
+
+
+async def _until_it_listens(process: asyncio.subprocess.Process) -> None:
+    assert process.stderr is not None
+    async with asyncio.timeout(60):
+        while b"holding queries" not in (line := await process.stderr.readline()):
+            assert line, "the agent ended"
+
+
+@pytest.fixture
+async def gateway(place: Place) -> str:
+    await place.make_instance()
+    await place.make_engine()
+    return await place.make_gateway_account()
+
+
+async def test_given_a_thousand_holds_when_they_wait_then_the_process_stays_below_64_mebibytes(
+    place: Place, gateway: str
+) -> None:
+    async with a_process(place, gateway) as started:
+        at_rest = started.memory()
+        async with asyncio.TaskGroup() as group:
+            held = [group.create_task(started.asked.hold("eng")) for _ in range(1000)]
+            await started.asked.until_metric(pending("eng"), 1000)
+            busy = started.memory()
+            print(f"{at_rest / MEBIBYTE:.1f} MiB at rest, {busy / MEBIBYTE:.1f} MiB with 1000 holds")
+            assert (await started.asked.hold("eng")).decision == "shed"
+            for task in held:
+                task.cancel()
+        await started.asked.until_metric(pending("eng"), 0)
+        assert busy < 64 * MEBIBYTE
+
+
+async def test_given_a_signal_when_queries_are_held_then_the_process_ends_well_and_soon(
+    place: Place, gateway: str
+) -> None:
+    async with a_process(place, gateway) as started, asyncio.TaskGroup() as group:
+        held = group.create_task(_hold_or_hangup(started.asked))
+        await started.asked.until_metric(pending("eng"), 1)
+        started.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(8):
+            assert await started.process.wait() == 0
+        assert await held == "hung up"
+
+
+async def _hold_or_hangup(asked: Asked) -> str:
+    try:
+        return (await asked.hold("eng")).decision
+    except aiohttp.ClientError:
+        return "hung up"
+
+
+async def test_given_a_taken_port_when_started_then_the_process_says_so_and_ends(place: Place, gateway: str) -> None:
+    async with a_process(place, gateway) as started:
+        port = f"--hold-port={started.asked.ports.hold}"
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", START, str(place.account_folder(gateway)), port, "--metrics-port=0", "--namespace=x",
+            env=_environment(place),
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        async with asyncio.timeout(60):
+            _, complaints = await process.communicate()
+        assert (process.returncode, b"cannot listen on" in complaints) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["--nonsense"], 2), (["--namespace="], 1), (["--help"], 0), (["--namespace=ns"], 1)]
+)
+async def test_exit_codes(words: list[str], code: int) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", START, "/nowhere", *words,
+        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    async with asyncio.timeout(60):
+        assert await process.wait() == code
