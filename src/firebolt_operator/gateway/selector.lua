@@ -109,8 +109,8 @@ function envoy_on_request(handle)
   end
   if path ~= nil then
     headers:replace(":path", path)
+    headers:replace("x-firebolt-engine", engine) -- otherwise it is there already: nothing else named the engine
   end
-  headers:replace("x-firebolt-engine", engine)
   headers:replace(":authority", engine .. AUTHORITY_SUFFIX)
   return engine
 end
