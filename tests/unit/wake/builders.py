@@ -10,12 +10,14 @@ from datetime import timedelta
 from firebolt_operator.api.resources import ENDPOINT_SLICES
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.wake.answers import Answer
 from firebolt_operator.wake.arrivals import Arrivals
 from firebolt_operator.wake.holding import Desk
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.routing import Routes
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from tests.unit.runtime.manual_clock import ManualClock
 
@@ -35,15 +37,17 @@ class RoutesOfATest:
 
 
 class Bench:
-    def __init__(self, *, cap: int = 1000) -> None:
+    def __init__(self, *, cap: int = 1000, routes: Routes | None = None, clock: Clock | None = None) -> None:
+        """With other routes or another clock, the test has those and not the bench's own."""
         self.clock = ManualClock()
         self.cache: Cache[SliceView] = Cache(
             ENDPOINT_SLICES, decode_slice, coverage=Coverage(namespaces=("ns",)), indexes={BY_ENGINE: engines_of}
         )
-        self.readiness = Readiness(self.cache, self.clock, HOLD_TIMEOUT)
+        chosen = clock or self.clock
+        self.readiness = Readiness(self.cache, chosen, HOLD_TIMEOUT)
         self.holds = Holds()
         self.routes = RoutesOfATest()
-        self.arrivals = Arrivals(self.readiness, self.holds, self.routes, self.clock)
+        self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen)
         self.readiness.listen(ready=self.holds.release)
         self.demanded: list[str] = []
         self.cap = cap
@@ -53,7 +57,7 @@ class Bench:
             demand=self.demanded.append,
             hold_began=self.arrivals.look_at,
             cap=lambda: self.cap,
-            clock=self.clock,
+            clock=chosen,
             hold_timeout=HOLD_TIMEOUT,
         )
         self.version = 0
