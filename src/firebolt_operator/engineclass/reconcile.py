@@ -7,7 +7,7 @@ from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
-from firebolt_operator.api.serialise import encode_status, parse_engine
+from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engineclass.decide import decide_status, is_news, ref_of
 from firebolt_operator.kube.ports import Reader, Scope, Writer
 from firebolt_operator.policy.class_checks import count_bound_engines
@@ -17,6 +17,7 @@ from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.controller import Outcome
 from firebolt_operator.runtime.live import fetch_live
 from firebolt_operator.runtime.objects import Key
+from firebolt_operator.status_write import ENGINE_CLASS_STATUS, put_status
 
 REST = timedelta(seconds=30)
 
@@ -74,16 +75,4 @@ class EngineClassReconciler:
     async def _write(self, engine_class: FireboltEngineClass, status: EngineClassStatus) -> None:
         if not is_news(engine_class.status, status):
             return
-        metadata = engine_class.metadata
-        await self.writer.update_status(
-            {
-                "apiVersion": FIREBOLT_ENGINE_CLASSES.api_version,
-                "kind": FIREBOLT_ENGINE_CLASSES.kind,
-                "metadata": {
-                    "name": metadata.name,
-                    "namespace": metadata.namespace,
-                    "resourceVersion": metadata.resource_version,
-                },
-                "status": encode_status(status),
-            }
-        )
+        await put_status(ENGINE_CLASS_STATUS, engine_class, status, reader=self.reader, writer=self.writer)

@@ -11,10 +11,10 @@ from firebolt_operator.instance.decide import Situation, decide_instance, status
 from firebolt_operator.instance.inventory import instance_ref
 from firebolt_operator.instance.observe import Observer
 from firebolt_operator.instance.plan import AT_ONCE, InstancePlan, Problem, Stage
-from firebolt_operator.instance.status_writer import write_status
 from firebolt_operator.instance.surroundings import InstanceSurroundings
 from firebolt_operator.instance.upkeep import decide_upkeep
 from firebolt_operator.runtime.controller import Outcome
+from firebolt_operator.status_write import INSTANCE_STATUS, put_status
 
 PASSWORD_BYTES = 12
 TERMINAL_EVENTS = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
@@ -90,8 +90,11 @@ class InstancePass:
         return error
 
     async def _write(self, status: InstanceStatus) -> None:
-        around = self._around
-        self._instance = await write_status(self._instance, status, reader=around.reader, writer=around.writer)
+        if status == self._instance.status:
+            return
+        self._instance = await put_status(
+            INSTANCE_STATUS, self._instance, status, reader=self._around.reader, writer=self._around.writer
+        )
 
 
 def _outcome(reason: str, after: timedelta) -> Outcome:
