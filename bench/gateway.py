@@ -11,7 +11,9 @@ Three variants, with the same backend and the same load:
 
 Each measurement outlasts a minute because closed connections keep their local port for that long: whoever opens one
 per query may run out of ports. Between loopback addresses the kernel may reuse such ports earlier (tcp_tw_reuse, 2 by
-default), so `per-query` can look better here than between machines. Needs `wrk` and `h2load` (Debian packages wrk and nghttp2-client) and no root.
+default), so `per-query` can look better here than between machines.
+
+Needs `wrk` and `h2load` (Debian packages wrk and nghttp2-client) and no root.
 """
 
 import argparse
