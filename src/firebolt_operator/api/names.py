@@ -123,6 +123,7 @@ class EngineReason(StrEnum):
     INSTANCE_NOT_READY = "InstanceNotReady"
     INSTANCE_READY = "InstanceReady"
     TEMPLATE_REJECTED = "TemplateRejected"
+    ENSURE_FAILED = "EnsureFailed"
     RESOURCE_BOUNDS_EXCEEDED = "ResourceBoundsExceeded"
     STOPPED = "Stopped"
     ROLLING = "Rolling"

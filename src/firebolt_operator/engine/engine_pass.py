@@ -27,7 +27,14 @@ from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
 from firebolt_operator.engine.surroundings import Surroundings
-from firebolt_operator.errors import FencedError, InvalidError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.errors import (
+    FencedError,
+    InvalidError,
+    OperatorError,
+    RejectedError,
+    SpecRejectedError,
+    TransientError,
+)
 from firebolt_operator.policy.engine_checks import dropped_volumes
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.refs import Ref, Warn
@@ -122,7 +129,7 @@ class EnginePass:
         status = await self._told(plan)
         try:
             await self._around.actor.carry_out(plan)
-        except InvalidError as err:
+        except RejectedError as err:
             await self._tell_refusal(err)
             raise
         if status.phase in TERMINAL and status.current_generation != status.active_generation:
@@ -154,9 +161,11 @@ class EnginePass:
         self._engine = parking.engine
         return parking
 
-    async def _tell_refusal(self, err: InvalidError) -> None:
-        """What Kubernetes itself refuses in a template is said where people look; nothing else of the plan is kept."""
-        verdict = Verdict(status="False", reason=EngineReason.TEMPLATE_REJECTED, message=str(err))
+    async def _tell_refusal(self, err: RejectedError) -> None:
+        """What Kubernetes itself refuses is said where people look; nothing else of the plan is kept."""
+        is_template = isinstance(err, InvalidError)
+        reason = EngineReason.TEMPLATE_REJECTED if is_template else EngineReason.ENSURE_FAILED
+        verdict = Verdict(status="False", reason=reason, message=str(err))
         await self._write(self._with(self._status_so_far(), names.CONDITION_READY, verdict))
 
     async def _told(self, plan: Plan) -> EngineStatus:

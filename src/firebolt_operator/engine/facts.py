@@ -13,6 +13,7 @@ class PodCount:
     total: int = 0
     ready: int = 0
     trouble: str = ""  # what the first pod in trouble says, with its name
+    doubt: str = ""  # the same of what may be trouble, if it lasts
 
 
 NO_PODS = PodCount()
@@ -59,7 +60,8 @@ def count_pods(pods: Iterable[PodView], statefulset_uid: str) -> PodCount:
     """A label proves nothing: only pods of that very StatefulSet count, and only while they stay."""
     mine = sorted((pod for pod in pods if pod.owner_uid == statefulset_uid and not pod.is_deleting), key=_by_name)
     trouble = next((f"{pod.name}: {pod.trouble}" for pod in mine if pod.trouble), "")
-    return PodCount(total=len(mine), ready=sum(pod.is_ready for pod in mine), trouble=trouble)
+    doubt = next((f"{pod.name}: {pod.doubt}" for pod in mine if pod.doubt), "")
+    return PodCount(total=len(mine), ready=sum(pod.is_ready for pod in mine), trouble=trouble, doubt=doubt)
 
 
 def running_pods(pods: Iterable[PodView], statefulset_uid: str) -> tuple[PodView, ...]:

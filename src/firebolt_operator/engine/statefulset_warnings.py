@@ -6,12 +6,13 @@ nobody who looks at the engine would find it.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from firebolt_operator.api.conditions import REASON_PATTERN
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.engine.conditions import Verdict
-from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.facts import EngineFacts, PodCount
 from firebolt_operator.refs import Manifest
 
 REFINABLE = frozenset({EngineReason.ROLLING, EngineReason.PODS_NOT_READY})
@@ -20,8 +21,18 @@ PATIENCE = timedelta(seconds=2)
 
 
 def is_worth_asking(verdict: Verdict, facts: EngineFacts, replicas: int, statefulset_age: timedelta) -> bool:
-    stuck = verdict.status == "False" and verdict.reason in REFINABLE
-    return stuck and facts.current.pods.total < replicas and statefulset_age >= PATIENCE
+    return _is_stuck(verdict, statefulset_age) and facts.current.pods.total < replicas
+
+
+def _is_stuck(verdict: Verdict, statefulset_age: timedelta) -> bool:
+    return verdict.status == "False" and verdict.reason in REFINABLE and statefulset_age >= PATIENCE
+
+
+def doubting_verdict(verdict: Verdict, pods: PodCount, statefulset_age: timedelta) -> Verdict:
+    """Says what pods may be in trouble with, once it lasts: every pod that starts looks like that for a moment."""
+    if not pods.doubt or pods.trouble or not _is_stuck(verdict, statefulset_age):
+        return verdict
+    return replace(verdict, message=f"{verdict.message}; {pods.doubt}")
 
 
 def refined_verdict(verdict: Verdict, statefulset: str, events: Sequence[Manifest]) -> Verdict:

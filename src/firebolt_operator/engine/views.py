@@ -48,6 +48,7 @@ class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     is_deleting: bool
     ip: str
     trouble: str  # the pod's own words on why it is not ready; empty when it has none
+    doubt: str = ""  # what may be wrong, or just takes its time: a probe that does not succeed yet
 
 
 class _Waiting(msgspec.Struct, frozen=True):
@@ -69,6 +70,7 @@ class _ContainerState(msgspec.Struct, frozen=True):
 class _ContainerStatus(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     ready: bool = False
+    started: bool = False
     restart_count: int = 0
     state: _ContainerState = _ContainerState()
     last_state: _ContainerState = _ContainerState()
@@ -151,6 +153,7 @@ def decode_pod(body: bytes) -> PodView:
         is_deleting=pod.metadata.deletion_timestamp is not None,
         ip=pod.status.pod_ip,
         trouble="" if is_ready else _trouble(pod.status),
+        doubt="" if is_ready else _doubt(pod.status),
     )
 
 
@@ -164,6 +167,11 @@ def _trouble(status: _PodStatus) -> str:
         if condition.type == "PodScheduled" and condition.status == "False":
             return _sentence(condition.reason, condition.message)
     return _sentence(status.reason, status.message)
+
+
+def _doubt(status: _PodStatus) -> str:
+    unready = (each.name for each in status.container_statuses if each.started and not each.ready)
+    return next((f"container {name}: started, but its readiness probe fails" for name in unready), "")
 
 
 def _container_trouble(container: _ContainerStatus) -> str:

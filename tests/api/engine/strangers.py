@@ -50,13 +50,13 @@ def _content(resource: Resource) -> Manifest:
 
 
 @asynccontextmanager
-async def undeletable(person: Person, resource: Resource) -> AsyncGenerator[None]:
-    """Nobody may delete objects of this kind in the person's namespace."""
-    name = f"keep-{person.namespace}"
+async def refused(person: Person, resource: Resource, operation: str) -> AsyncGenerator[None]:
+    """Nobody may do this to objects of this kind in the person's namespace."""
+    name = f"refuse-{person.namespace}"
     rule = {
         "apiGroups": [resource.group],
         "apiVersions": [resource.version],
-        "operations": ["DELETE"],
+        "operations": [operation],
         "resources": [resource.plural],
     }
     place = {"matchLabels": {"kubernetes.io/metadata.name": person.namespace}}
@@ -67,7 +67,7 @@ async def undeletable(person: Person, resource: Resource) -> AsyncGenerator[None
         "spec": {
             "failurePolicy": "Fail",
             "matchConstraints": {"resourceRules": [rule], "namespaceSelector": place},
-            "validations": [{"expression": "false", "message": "not now"}],
+            "validations": [{"expression": "false", "message": "not now", "reason": "Forbidden"}],
         },
     }
     binding = {
@@ -90,8 +90,8 @@ async def _until_refused(person: Person, resource: Resource) -> None:
     probe = person.manifest(resource, PROBE, **_content(resource))
     async with asyncio.timeout(SECONDS):
         while True:
-            made = await person.client.create(probe)
             try:
+                made = await person.client.create(probe)
                 await person.client.delete(Ref(resource, person.namespace, PROBE), uid=made["metadata"]["uid"])
             except RejectedError:
                 return

@@ -18,7 +18,7 @@ from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person, generation, serving
 from tests.api.engine.running import Operator, condition, look_again
-from tests.api.engine.strangers import KINDS, lookalike, owner_of, undeletable
+from tests.api.engine.strangers import KINDS, lookalike, owner_of, refused
 
 HOLD = "example.com/hold"
 HEADER = (
@@ -137,7 +137,7 @@ async def test_a_delete_that_is_refused_keeps_the_engine_until_it_succeeds(opera
     await person.make_instance()
     await person.make_engine()
     await operator.until_at_rest(0)
-    async with undeletable(person, SERVICES):
+    async with refused(person, SERVICES, "DELETE"):
         await person.delete(FIREBOLT_ENGINES, "eng")
         await operator.sees(lambda: any("not now" in run.error for run in operator.engines.ended("eng")))
         run = operator.engines.ended("eng")[-1]

@@ -12,7 +12,7 @@ from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import SERVING, Person, serving
 from tests.api.engine.running import Operator, look_again
-from tests.api.engine.strangers import KINDS, lookalike, owner_of, undeletable
+from tests.api.engine.strangers import KINDS, lookalike, owner_of, refused
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ async def test_a_refused_delete_is_tried_three_times_and_holds_up_no_other_kind(
     operator: Operator, person: Person, engine: Manifest
 ) -> None:
     mine = {"owner": owner_of(engine)}
-    async with undeletable(person, SERVICES):
+    async with refused(person, SERVICES, "DELETE"):
         for number in range(5):
             await add(person, SERVICES, f"kept-{number}", "1", **mine)
         await add(person, CONFIG_MAPS, "leftover", "1", **mine)

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from firebolt_operator.engine.conditions import Verdict
-from firebolt_operator.engine.statefulset_warnings import is_worth_asking, refined_verdict
+from firebolt_operator.engine.facts import PodCount
+from firebolt_operator.engine.statefulset_warnings import doubting_verdict, is_worth_asking, refined_verdict
 from firebolt_operator.refs import Manifest
 from tests.support.engines import a_generation, some_facts
 
@@ -67,3 +68,19 @@ def test_times_fall_back_from_last_to_event_to_creation() -> None:
 def test_when_events_are_worth_a_request(verdict: Verdict, pods: int, age: int, expected: bool) -> None:
     facts = some_facts(current=a_generation(0, total=pods))
     assert is_worth_asking(verdict, facts, 2, timedelta(seconds=age)) is expected
+
+
+@pytest.mark.parametrize(
+    ("verdict", "pods", "age", "expected"),
+    [
+        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 5, f"{ROLLING.message}; eng-g0-0: x", id="it-lasts"),
+        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 1, ROLLING.message, id="every-start-looks-like-that"),
+        pytest.param(ROLLING, PodCount(doubt="x", trouble="y"), 5, ROLLING.message, id="real-trouble-was-told"),
+        pytest.param(ROLLING, PodCount(), 5, ROLLING.message, id="no-doubt"),
+        pytest.param(
+            Verdict(status="False", reason="Stopped", message="why"), PodCount(doubt="x"), 5, "why", id="better-reason"
+        ),
+    ],
+)
+def test_when_a_doubt_is_told(verdict: Verdict, pods: PodCount, age: int, expected: str) -> None:
+    assert doubting_verdict(verdict, pods, timedelta(seconds=age)).message == expected
