@@ -184,7 +184,7 @@ class EnginePass:
         if not name:
             return None
         ref = Ref(FIREBOLT_ENGINE_CLASSES, self._engine.metadata.namespace, name)
-        found = gates.class_gate(ref, self._around.caches.engine_classes.get((ref.namespace, ref.name)))
+        found = gates.class_gate(ref, await self._around.observer.engine_class(ref.namespace, ref.name))
         if isinstance(found, Missing):
             await self._warn(Warn(reason=EventReason.ENGINE_CLASS_MISSING, action="Reconcile", note=found.message))
             raise TransientError(found.message)

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
+from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.engine.caches import BY_ENGINE, EngineCaches, term
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, count_pods, running_pods
 from firebolt_operator.engine.views import Child, PodView, generation_number
@@ -30,6 +31,15 @@ class Observer:
 
     async def engine(self, namespace: str, name: str) -> FireboltEngine | None:
         return await self._known(self.caches.engines, namespace, name)
+
+    async def engine_class(self, namespace: str, name: str) -> FireboltEngineClass | None:
+        """A class may be made a moment before its engine, and be on its way still; one outside the watch selector does
+        not exist for this operator, whatever the server knows.
+        """
+        cache = self.caches.engine_classes
+        if cache.get((namespace, name)) is None:
+            await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
+        return cache.get((namespace, name))
 
     async def facts(self, engine: FireboltEngine) -> EngineFacts:
         status = engine.status

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from firebolt_local.scrape import Behaviour, ScrapeControl
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES, STATEFULSETS
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
 from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import SERVING, Person, serving
@@ -142,16 +142,30 @@ class TestClass:
         await person.make_class("nowhere")
         await operator.until_at_rest(0)
 
-    async def test_a_class_that_is_made_a_moment_before_its_engine_is_never_missed(
-        self, operator: Operator, person: Person
+    async def test_a_class_that_is_still_on_its_way_to_the_operator_is_not_missed(
+        self, operator: Operator, person: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await person.make_instance()
-        for number in range(8):
-            await person.make_class(f"class-{number}")
-            await person.make_engine(f"eng-{number}", replicas=0, engineClassRef=f"class-{number}")
-        for number in range(8):
-            await operator.until_at_rest(0, f"eng-{number}")
+        monkeypatch.setattr(operator.caches.engine_classes, "watched", lambda _part, _event: None)
+        await person.make_class(template={"metadata": {"labels": {"size": "big"}}})
+        await person.make_engine(engineClassRef="big")
+        await operator.until_at_rest(0)
         assert [run.error for run in operator.engines.passes if run.error] == []
+        assert (await person.read(PODS, "eng-g0-0"))["metadata"]["labels"]["size"] == "big"
+        await operator.stays_at_rest(0)
+
+    async def test_a_class_outside_the_watch_selector_does_not_exist(
+        self, start_operator: StartOperator, person: Person
+    ) -> None:
+        await person.make_instance()
+        await person.make_class()
+        async with start_operator("--watch-label-selector=watched=yes") as operator:
+            await person.make_engine(labels={"watched": "yes"}, engineClassRef="big")
+            await operator.sees(lambda: any("not found" in run.error for run in operator.engines.ended("eng")))
+            await person.patch(FIREBOLT_ENGINE_CLASSES, "big", {"metadata": {"labels": {"watched": "yes"}}})
+            await operator.until_reason("InstanceNotReady")  # the instance is not watched either
+            await person.patch(FIREBOLT_INSTANCES, "inst", {"metadata": {"labels": {"watched": "yes"}}})
+            await operator.until_at_rest(0)
 
     async def test_a_class_with_owned_fields_blocks_until_it_is_mended(
         self, operator: Operator, person: Person
