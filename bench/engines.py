@@ -11,6 +11,7 @@ operator's process are read from /proc, and one outsider watches pods and Servic
 
 import argparse
 import asyncio
+import math
 import os
 import sys
 import time
@@ -49,7 +50,19 @@ class Sizes:
     foreign: int
     rest_seconds: float
     profile: Path | None
-    passes: int | None
+    flags: tuple[str, ...]  # of the operator, besides those that the benchmark needs
+    has_floor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Seconds that the same takes without an operator."""
+
+    create: float
+    roll: float
+
+
+NO_FLOOR = Floor(math.nan, math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +83,23 @@ class Bench:
 
     async def run(self) -> None:
         await cluster.install_crds(self.client)
-        floor_create, floor_roll = await self._floor()
+        floor = await self._floor() if self.sizes.has_floor else NO_FLOOR
         await cluster.make_namespace(self.client, NAMESPACE)
         async with an_outsider(self.plane.kubeconfig_for("outsider"), NAMESPACE) as outsider:
-            operator = start_operator(self.plane, profile=self.sizes.profile, passes=self.sizes.passes)
-            await cluster.make_instance(self.client, NAMESPACE, INSTANCE)
-            await self._create(operator, outsider, floor_create)
-            await self._roll(operator, outsider, floor_roll)
-            await self._rest(operator)
+            operator = start_operator(self.plane, self.sizes.flags, profile=self.sizes.profile)
+            async with asyncio.TaskGroup() as group:
+                guard = group.create_task(operator.until_dead(), name="guard")
+                await cluster.make_instance(self.client, NAMESPACE, INSTANCE)
+                await self._create(operator, outsider, floor.create)
+                await self._roll(operator, outsider, floor.roll)
+                await self._rest(operator)
+                guard.cancel()
             operator.stop()
-            if self.sizes.foreign:
-                await self._restart_among_strangers()
+        if self.sizes.foreign:
+            await self._restart_among_strangers()
         self.report.show()
 
-    async def _floor(self) -> tuple[float, float]:
-        """Seconds for a creation and for a rollout without an operator."""
+    async def _floor(self) -> Floor:
         count, cpu = self.sizes.engines, time.process_time()
         plain = PlainClient(self.client, FLOOR_NAMESPACE)
         await cluster.make_namespace(self.client, FLOOR_NAMESPACE)
@@ -98,7 +113,7 @@ class Bench:
             roll = time.monotonic() - began_at
         say(f"floor: {count} created in {create:.1f} s ({create_cpu:.1f} CPU s), rolled in {roll:.1f} s")
         await cluster.remove_namespace(self.client, FLOOR_NAMESPACE)
-        return create, roll
+        return Floor(create, roll)
 
     async def _create(self, operator: OperatorProcess, outsider: Outsider, floor: float) -> None:
         count, report = self.sizes.engines, self.report
@@ -151,7 +166,7 @@ class Bench:
         await cluster.make_namespace(self.client, FOREIGN_NAMESPACE)
         await cluster.make_foreign(self.client, FOREIGN_NAMESPACE, count)
         say(f"{count} foreign pods, Secrets and ConfigMaps made")
-        operator = start_operator(self.plane, passes=self.sizes.passes)
+        operator = start_operator(self.plane, self.sizes.flags)
         meter = Meter(self.plane, operator, cpu_seconds=0.0)
         await asyncio.sleep(START_SECONDS)
         span = await meter.read(time.monotonic())
@@ -207,14 +222,16 @@ def main() -> int:
     parser.add_argument("--foreign", type=int, default=10_000, help="pods, Secrets and ConfigMaps of others, of each")
     parser.add_argument("--rest", type=float, default=60.0, help="seconds of rest that are measured")
     parser.add_argument("--profile", type=Path, help="where the operator's cProfile goes; it costs CPU")
-    parser.add_argument("--passes", type=int, help="the operator's --concurrent-passes")
+    parser.add_argument("--skip-floor", action="store_true", help="leave the plain client out")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for the operator: --flag=--x=1")
     words = parser.parse_args()
     sizes = Sizes(
         engines=words.engines,
         foreign=words.foreign,
         rest_seconds=words.rest,
         profile=words.profile.resolve() if words.profile else None,
-        passes=words.passes,
+        flags=tuple(words.flag),
+        has_floor=not words.skip_floor,
     )
     with cluster.a_control_plane() as plane:
         uvloop.run(run(sizes, plane))

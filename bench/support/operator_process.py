@@ -1,12 +1,14 @@
 """The operator as a process of its own, and what it costs."""
 
+import asyncio
 import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Never
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_local.processes import ProcessRecord
@@ -38,8 +40,13 @@ class OperatorProcess:
             peak_rss_mib=_kibibytes(memory["VmHWM"]) / _MEBI,
         )
 
+    async def until_dead(self) -> Never:
+        """Nobody would notice otherwise: those who wait for engines would wait for ever."""
+        while self.record.is_alive():  # noqa: ASYNC110 - it is not always our child to wait for
+            await asyncio.sleep(1.0)
+        raise RuntimeError("the operator ended by itself; see its log")
+
     def stop(self) -> None:
-        """Orderly: it gives its lease away, so that the next one leads at once."""
         os.kill(self.record.pid, signal.SIGTERM)
         deadline = time.monotonic() + STOP_SECONDS
         while self.record.is_alive():
@@ -53,16 +60,8 @@ def _kibibytes(text: str) -> int:
     return int(text.split(maxsplit=1)[0])
 
 
-def start_operator(plane: ControlPlane, *, profile: Path | None = None, passes: int | None = None) -> OperatorProcess:
-    flags = {
-        "kubeconfig": plane.kubeconfig_for(USER),
-        "drain-settle": "0",
-        "leader-elect": "true",
-        "leader-elect-namespace": "default",
-        "health-probe-bind-address": "0",
-        **({} if passes is None else {"concurrent-passes": passes}),
-    }
+def start_operator(plane: ControlPlane, flags: Sequence[str], *, profile: Path | None = None) -> OperatorProcess:
+    given = [f"--kubeconfig={plane.kubeconfig_for(USER)}", "--drain-settle=0", "--health-probe-bind-address=0", *flags]
     profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
-    words = [f"--{name}={value}" for name, value in flags.items()]
-    command = [sys.executable, *profiler, "-m", "firebolt_operator.main", "run", *words]
+    command = [sys.executable, *profiler, "-m", "firebolt_operator.main", "run", *given]
     return OperatorProcess(plane.launch(f"operator-{time.monotonic_ns()}", command))

@@ -1,5 +1,6 @@
 """The table at the end: what was measured, beside what it should be."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +29,8 @@ class Report:
     rows: list[Row] = field(default_factory=list[Row])
 
     def add(self, what: str, measured: float, target: float, unit: str = "") -> None:
-        self.rows.append(Row(what, measured, target, unit))
+        if not math.isnan(measured):
+            self.rows.append(Row(what, measured, target, unit))
 
     def show(self) -> None:
         print("\n" + "\n".join(map(str, self.rows)))
