@@ -288,6 +288,16 @@ class TestTemplate:
         prefix = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
         assert f"{prefix}spec.template.spec.volumes[0]" in description
 
+    async def test_a_mistake_that_is_made_again_is_told_again(self, operator: Operator, person: Person) -> None:
+        await person.make_instance()
+        stolen = {"name": "stolen", "secret": {"secretName": "inst-metadata-postgres-creds"}}
+        await person.make_engine(replicas=0, template={"spec": {"volumes": [stolen]}})
+        await operator.until_at_rest(0)
+        for volumes in ([], [stolen]):
+            edited = await person.edit_engine(template={"spec": {"volumes": volumes}})
+            await operator.until_done(edited)
+        assert len(await person.events("SecretAliasVolumeDropped")) == 2
+
 
 class TestBounds:
     BOUNDS = ("--engine-max-cpu=4", "--engine-max-memory=8Gi")

@@ -190,3 +190,27 @@ async def test_leftovers_are_found_after_a_restart(start_operator: StartOperator
     async with start_operator() as operator:
         await person.until_children(serving(1))
         await operator.stays_at_rest(1)
+
+
+async def test_a_status_that_contradicts_itself_stops_everything_loudly(
+    operator: Operator, person: Person, engine: Manifest
+) -> None:
+    await person.patch(FIREBOLT_ENGINES, "eng", {"status": {"activeGeneration": -1}}, subresource="status")
+    await operator.until(lambda engine: engine.status.active_generation == -1)
+    await operator.next_pass()
+    await add(person, CONFIG_MAPS, "leftover", "1", owner=owner_of(engine))
+    await operator.sees(lambda: operator.caches.config_maps.get((person.namespace, "leftover")) is not None)
+    operator.requests.seen.clear()
+    run = await operator.next_pass()
+    assert (run.error.startswith("phase 'stopped' without an active generation"), look_again(run)) == (True, "backoff")
+    assert operator.requests.seen == {}  # nothing is written, and nothing condemned
+    await person.patch(FIREBOLT_ENGINES, "eng", {"status": {"activeGeneration": 3}}, subresource="status")
+    await person.until_gone(CONFIG_MAPS, "leftover")
+
+
+async def test_a_phase_that_is_none_of_ours_ends_in_rest(operator: Operator, person: Person, engine: Manifest) -> None:
+    del engine
+    await person.patch(FIREBOLT_ENGINES, "eng", {"status": {"phase": "odd"}}, subresource="status")
+    await operator.until_phase("odd")
+    await operator.next_pass()
+    await operator.until_at_rest(3)

@@ -114,6 +114,9 @@ async def test_exactly_one_new_generation(resting: Operator, person: Person, edi
 @pytest.mark.parametrize(
     "edit",
     [
+        pytest.param(spec(template={}), id="an-empty-template"),
+        pytest.param(spec(template={"metadata": {"labels": {}}, "spec": {"containers": []}}), id="empty-parts"),
+        pytest.param(template(containers=[{"name": "engine"}], nodeSelector={}), id="an-engine-container-as-it-is"),
         pytest.param(spec(rollout="recreate"), id="rollout"),
         pytest.param(spec(drainCheckEnabled=False), id="drain-check"),
         pytest.param(spec(drainCheckInterval="3s", drainTimeout="1h"), id="drain-times"),
