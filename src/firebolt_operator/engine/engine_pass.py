@@ -235,7 +235,8 @@ class EnginePass:
     async def _warn_dropped_volumes(self, inherited: ClassInfo | None, instance: InstanceInfo) -> None:
         dropped = dropped_volumes(self._spec, gates.class_template(inherited), instance.protected_secrets)
         if not dropped:
-            self._around.events.settle(self._engine.metadata.uid, EventReason.SECRET_ALIAS_VOLUME_DROPPED)
+            if self._engine.status.phase in gates.GATED_PHASES:  # the only ones that know the instance's Secrets
+                self._around.events.settle(self._engine.metadata.uid, EventReason.SECRET_ALIAS_VOLUME_DROPPED)
             return
         note = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
         reason = EventReason.SECRET_ALIAS_VOLUME_DROPPED
