@@ -268,7 +268,7 @@ class EnginePass:
 def _outcome(plan: Plan, parking: Parking) -> Outcome:
     after = plan.look_again.after
     if after is None:
-        return Outcome(plan.reason, again=True)
+        return Outcome(plan.reason, again=True, is_urgent=plan.look_again.is_urgent)
     return Outcome(plan.reason, look_again_after=min(after, parking.look_again_after or after))
 
 

@@ -17,7 +17,7 @@ from firebolt_operator.api.serialise import format_time
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, settle_left
 from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
-from firebolt_operator.engine.plan import AT_ONCE, Delete, LookAgain, Plan
+from firebolt_operator.engine.plan import AT_ONCE, URGENTLY, Delete, LookAgain, Plan
 from firebolt_operator.refs import Manifest, Warn
 
 REST = LookAgain(timedelta(seconds=30))
@@ -126,7 +126,7 @@ def _decide_creating(situation: Situation) -> Plan:
         progress = f"{current.pods.ready} of {situation.spec.replicas} ready"
         return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
     status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
-    return Plan(reason="all pods are ready", status=status, look_again=AT_ONCE, ensures=ensures)
+    return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
 
 
 def _is_taken(situation: Situation, current: GenerationFacts) -> bool:

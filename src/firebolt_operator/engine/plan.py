@@ -13,9 +13,11 @@ class LookAgain:
     """When the next pass runs if nothing happens: at once (None), or after a while."""
 
     after: timedelta | None = None
+    is_urgent: bool = False  # the next pass points queries elsewhere: nobody else's work comes first
 
 
 AT_ONCE = LookAgain()
+URGENTLY = LookAgain(is_urgent=True)
 
 
 @dataclass(frozen=True, slots=True)

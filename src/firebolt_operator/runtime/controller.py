@@ -15,6 +15,7 @@ from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.work_queue import Job, Priority, WorkQueue
 
 PASS_DEADLINE: Final = timedelta(minutes=2)  # each request has its own, shorter one; this bounds their sum
+MOST_IN_A_ROW: Final = 3  # urgent passes of one key without a turn for others
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class Outcome:
     reason: str
     look_again_after: timedelta | None = None
     again: bool = False
+    is_urgent: bool = False  # what comes next must not wait behind others
 
 
 Reconcile = Callable[[K], Awaitable[Outcome]]
@@ -95,16 +97,29 @@ class Controller(Generic[K]):
             fields = {"controller": self.name, **self.settings.describe(job.key), "reconcileID": str(uuid.uuid4())}
             try:
                 with log_context(fields):
-                    await self._pass(job)
+                    await self._passes(job)
             finally:
                 self.queue.done(job.key)
             # A pass that finds everything in the caches never waits: without this, a full queue would hold the loop.
             await asyncio.sleep(0)
 
-    async def _pass(self, job: Job[K]) -> None:
+    async def _passes(self, job: Job[K]) -> None:
+        """Urgent progress goes on right here: in the queue it would wait for all who have come to the same point."""
+        for _ in range(MOST_IN_A_ROW):
+            outcome = await self._pass(job)
+            if outcome is None or not outcome.again:
+                return
+            if not outcome.is_urgent or self.queue.is_closed:
+                break
+            await asyncio.sleep(0)
+        self.queue.again(job.key)
+
+    async def _pass(self, job: Job[K]) -> Outcome | None:
+        """None if it failed."""
         self.recorder.began()
         began_at = self.clock.monotonic()
         result: Result = "error"
+        outcome: Outcome | None = None
         deadline = asyncio.timeout(self.settings.pass_deadline.total_seconds())
         try:
             async with deadline:
@@ -116,6 +131,7 @@ class Controller(Generic[K]):
             self._fail(job, err, self.clock.monotonic() - began_at)
         finally:
             self.recorder.ended(result, self.clock.monotonic() - began_at)
+        return outcome
 
     def _settle(self, job: Job[K], outcome: Outcome, seconds: float) -> Result:
         key = job.key
@@ -124,7 +140,6 @@ class Controller(Generic[K]):
         log.log(logging.INFO if is_news else logging.DEBUG, "reconciled", extra=fields)
         if outcome.again:
             self._last_reasons[key] = outcome.reason
-            self.queue.retry(key, job.priority)
             return "requeue"
         self.queue.forget(key)
         if outcome.look_again_after is None:

@@ -14,6 +14,7 @@ from firebolt_operator.runtime.clock import Clock, Timer
 
 FIRST_RETRY: Final = timedelta(milliseconds=5)
 LONGEST_RETRY: Final = timedelta(seconds=60)
+MOST_ROUNDS: Final = 20  # additions by `again` that are not delayed: no object needs as many to come to rest
 FAIR_SHARE: Final = 10  # every tenth key handed out is the one that has waited longest, whatever its priority
 
 K = TypeVar("K", bound=Hashable)
@@ -54,6 +55,7 @@ class WorkQueue(Generic[K]):
         self._order = count()
         self._timer: Timer | None = None
         self._failures: dict[K, int] = {}
+        self._rounds: dict[K, int] = {}  # additions by `again` in a row
         self._waiters: OrderedDict[Future[None], Priority] = OrderedDict()
         self._handed_out = 0
         self._is_closed = False
@@ -83,9 +85,19 @@ class WorkQueue(Generic[K]):
         self._failures[key] = failures + 1
         self.add_after(key, min(FIRST_RETRY * 2 ** min(failures, 20), LONGEST_RETRY), priority)
 
+    def again(self, key: K) -> None:
+        """Add at once, because there is more to do; like `retry` once that never ends, until `forget` is called."""
+        rounds = self._rounds.get(key, 0)
+        self._rounds[key] = rounds + 1
+        if rounds < MOST_ROUNDS:
+            self.add(key)
+        else:
+            self.retry(key)
+
     def forget(self, key: K) -> None:
         """The key did well: its next retry is quick again."""
         self._failures.pop(key, None)
+        self._rounds.pop(key, None)
 
     # Taking out
 
@@ -113,6 +125,10 @@ class WorkQueue(Generic[K]):
             self._timer.cancel()
         for waiter in self._waiters:
             _release(waiter)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
 
     # For metrics
 

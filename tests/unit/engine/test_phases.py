@@ -6,7 +6,7 @@ import pytest
 
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict
 from firebolt_operator.engine.phases import PODS_WAIT, REST, Situation, decide_phase
-from firebolt_operator.engine.plan import AT_ONCE, LookAgain, Plan
+from firebolt_operator.engine.plan import AT_ONCE, URGENTLY, LookAgain, Plan
 from tests.support.engines import (
     NOON,
     SECOND,
@@ -116,7 +116,7 @@ class TestCreating:
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1)))
         assert (plan.status.phase, plan.look_again, ensured(plan)) == (
             "switching",
-            AT_ONCE,
+            URGENTLY,
             ["eng-g1-config", "eng-g1-hl"],
         )
 

@@ -11,8 +11,8 @@ import pytest
 
 from firebolt_operator.errors import FencedError, SpecRejectedError, TransientError
 from firebolt_operator.runtime.cache import Cache
-from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome
-from firebolt_operator.runtime.work_queue import Priority, WorkQueue
+from firebolt_operator.runtime.controller import MOST_IN_A_ROW, Controller, ControllerSettings, Outcome
+from firebolt_operator.runtime.work_queue import MOST_ROUNDS, Priority, WorkQueue
 from tests.unit.runtime.builders import PODS, Pod, a_body, an_event, decode_pod
 from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.recorders import PassNotes, QueueNotes
@@ -93,14 +93,54 @@ async def test_given_a_deadline_to_look_again_then_the_pass_comes_then() -> None
     assert setting.notes.results == ["requeue_after", "success"]
 
 
-async def test_given_progress_that_goes_on_then_the_next_pass_follows_at_once_but_never_in_a_busy_loop() -> None:
-    setting = Setting([Outcome("next phase", again=True)] * 3)
+async def test_given_progress_that_goes_on_then_the_next_pass_follows_at_once_and_never_in_a_busy_loop() -> None:
+    setting = Setting([Outcome("next phase", again=True)] * (MOST_ROUNDS + 2))
     controller = setting.controller()
     async with running(controller):
         controller.queue.add("a")
         await setting.clock.advance(1)
-    assert [when for _, when in setting.passes] == pytest.approx([0, 0.005, 0.015, 0.035])
-    assert setting.notes.results == ["requeue"] * 3 + ["success"]
+    moments = [0.0] * (MOST_ROUNDS + 1) + [0.005, 0.015]
+    assert [when for _, when in setting.passes] == pytest.approx(moments)
+    assert setting.notes.results == ["requeue"] * (MOST_ROUNDS + 2) + ["success"]
+
+
+@pytest.mark.parametrize(
+    ("is_urgent", "expected"),
+    [pytest.param(True, "aab", id="urgent-goes-first"), pytest.param(False, "aba", id="the-rest-takes-its-turn")],
+)
+async def test_given_progress_then_others_get_their_turn_unless_it_is_urgent(is_urgent: bool, expected: str) -> None:
+    setting = Setting([Outcome("next phase", again=True, is_urgent=is_urgent)])
+    controller = setting.controller(workers=1)
+    controller.queue.add("a")
+    controller.queue.add("b")
+    async with running(controller):
+        await idle()
+    assert "".join(key for key, _ in setting.passes) == expected
+
+
+async def test_given_urgent_progress_that_never_ends_then_others_get_their_turn_all_the_same() -> None:
+    setting = Setting([Outcome("next", again=True, is_urgent=True)] * MOST_IN_A_ROW)
+    controller = setting.controller(workers=1)
+    controller.queue.add("a")
+    controller.queue.add("b")
+    async with running(controller):
+        await idle()
+    assert "".join(key for key, _ in setting.passes) == "a" * MOST_IN_A_ROW + "ba"
+
+
+async def test_given_a_stop_then_progress_does_not_go_on() -> None:
+    setting = Setting()
+    controller = setting.controller()
+
+    async def stop() -> Outcome:
+        controller.close()
+        return Outcome("next phase", again=True, is_urgent=True)
+
+    setting.script.append(stop)
+    controller.queue.add("a")
+    async with running(controller):
+        await idle()
+    assert len(setting.passes) == 1
 
 
 async def test_given_errors_then_retries_back_off_and_a_success_resets_them() -> None:
