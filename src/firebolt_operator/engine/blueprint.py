@@ -9,6 +9,7 @@ from firebolt_operator.api.names import FIELD_MANAGER
 from firebolt_operator.engine.config_map import engine_config_map
 from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.engine.inputs import EngineInputs
+from firebolt_operator.engine.last_answers import LastAnswers
 from firebolt_operator.engine.services import engine_service, headless_service
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.engine.views import Child
@@ -53,3 +54,25 @@ class EngineBlueprint:
         fields = msgspec.json.decode(statefulset.applied)
         metadata["managedFields"] = [{"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}]
         return find_drift(live, self.inputs)
+
+
+class Draughtsman:
+    """Blueprints that look at a StatefulSet anew only when it, or what is asked for, has changed."""
+
+    def __init__(self) -> None:
+        self._drifts: LastAnswers[str | None] = LastAnswers()
+
+    def __call__(self, inputs: EngineInputs) -> Blueprint:
+        return _RememberedBlueprint(inputs, self._drifts)
+
+
+@dataclass(frozen=True, slots=True)
+class _RememberedBlueprint(EngineBlueprint):
+    drifts: LastAnswers[str | None]
+
+    def drift(self, statefulset: Child) -> str | None:
+        metadata = statefulset.metadata
+        live = (metadata.labels, metadata.annotations, statefulset.spec, statefulset.applied)
+        return self.drifts.answer(
+            self.inputs.uid, (self.inputs, live), lambda: EngineBlueprint(self.inputs).drift(statefulset)
+        )

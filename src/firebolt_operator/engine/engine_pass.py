@@ -1,5 +1,6 @@
 """The pass proper: gates, facts, decision, writes, one status, and the sweep on every way out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -20,7 +21,7 @@ from firebolt_operator.engine.diagnosis import diagnosed
 from firebolt_operator.engine.drain_rules import effective_drain_rules
 from firebolt_operator.engine.draining import DrainRules, needs_probe
 from firebolt_operator.engine.facts import EngineFacts
-from firebolt_operator.engine.gates import Blocked, Missing
+from firebolt_operator.engine.gates import Blocked, Missing, TemplateVerdict
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
@@ -35,8 +36,7 @@ from firebolt_operator.errors import (
     SpecRejectedError,
     TransientError,
 )
-from firebolt_operator.policy.engine_checks import dropped_volumes
-from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.field_errors import FieldError, aggregate
 from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.controller import Outcome
 
@@ -89,10 +89,10 @@ class EnginePass:
         instance = self._instance()
         if isinstance(instance, Blocked):
             return await self._blocked(instance)
-        refused = gates.template_gate(self._spec, inherited, instance, self._around.settings.bounds)
-        if refused is not None:
-            return await self._blocked(refused, instance_is_ready=True)
-        await self._warn_dropped_volumes(inherited, instance)
+        template = self._template(inherited, instance)
+        if template.refused is not None:
+            return await self._blocked(template.refused, instance_is_ready=True)
+        await self._warn_dropped_volumes(template.dropped)
         try:
             rules = effective_drain_rules(self._spec, inherited, self._around.settings.drain_settle)
         except SpecRejectedError as err:
@@ -232,8 +232,15 @@ class EnginePass:
         instance = self._around.caches.instances.get(key)
         return ScrapeMode(instance.spec.metric_scrape_mode) if instance else ScrapeMode.APISERVER_PROXY
 
-    async def _warn_dropped_volumes(self, inherited: ClassInfo | None, instance: InstanceInfo) -> None:
-        dropped = dropped_volumes(self._spec, gates.class_template(inherited), instance.protected_secrets)
+    def _template(self, inherited: ClassInfo | None, instance: InstanceInfo) -> TemplateVerdict:
+        spec, bounds = self._spec, self._around.settings.bounds
+        return self._around.template_verdicts.answer(
+            self._engine.metadata.uid,
+            (spec, inherited, instance.protected_secrets),
+            lambda: gates.judge_template(spec, inherited, instance, bounds),
+        )
+
+    async def _warn_dropped_volumes(self, dropped: Sequence[FieldError]) -> None:
         if not dropped:
             if self._engine.status.phase in gates.GATED_PHASES:  # the only ones that know the instance's Secrets
                 self._around.events.settle(self._engine.metadata.uid, EventReason.SECRET_ALIAS_VOLUME_DROPPED)

@@ -13,8 +13,8 @@ from firebolt_operator.engine.conditions import Verdict
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
 from firebolt_operator.policy.class_checks import check_class_template
-from firebolt_operator.policy.engine_checks import check_engine_template
-from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.engine_checks import check_engine_template, dropped_volumes
+from firebolt_operator.policy.field_errors import FieldError, aggregate
 from firebolt_operator.policy.inherited import ClassTemplate
 from firebolt_operator.policy.protected_secrets import protected_secret_names
 from firebolt_operator.refs import Ref
@@ -108,10 +108,25 @@ _INSTANCE_CHECKS: tuple[tuple[Callable[[FireboltInstance], bool], str], ...] = (
 )
 
 
-def template_gate(
+@dataclass(frozen=True, slots=True)
+class TemplateVerdict:
+    refused: Blocked | None
+    dropped: tuple[FieldError, ...]  # volumes that rendering leaves out
+
+
+def judge_template(
     spec: EngineSpec, engine_class: ClassInfo | None, instance: InstanceInfo, bounds: ResourceBounds
-) -> Blocked | None:
+) -> TemplateVerdict:
     inherited = class_template(engine_class)
+    return TemplateVerdict(
+        refused=_refusal(spec, inherited, instance, bounds),
+        dropped=tuple(dropped_volumes(spec, inherited, instance.protected_secrets)),
+    )
+
+
+def _refusal(
+    spec: EngineSpec, inherited: ClassTemplate | None, instance: InstanceInfo, bounds: ResourceBounds
+) -> Blocked | None:
     rejected = check_engine_template(spec, inherited, instance.protected_secrets)
     if rejected:
         return _template_blocks(EngineReason.TEMPLATE_REJECTED, aggregate(rejected))

@@ -7,9 +7,11 @@ from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.engine.act import Actor
-from firebolt_operator.engine.blueprint import Blueprint, EngineBlueprint
+from firebolt_operator.engine.blueprint import Blueprint, Draughtsman
 from firebolt_operator.engine.caches import EngineCaches
+from firebolt_operator.engine.gates import TemplateVerdict
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs
+from firebolt_operator.engine.last_answers import LastAnswers
 from firebolt_operator.engine.metrics import EngineRecorder
 from firebolt_operator.engine.observe import Observer
 from firebolt_operator.engine.status_writer import write_status
@@ -38,7 +40,8 @@ class Surroundings:
     recorder: EngineRecorder
     clock: Clock
     settings: EngineSettings
-    blueprint: Callable[[EngineInputs], Blueprint] = EngineBlueprint
+    blueprint: Callable[[EngineInputs], Blueprint] = field(default_factory=Draughtsman)
+    template_verdicts: LastAnswers[TemplateVerdict] = field(default_factory=LastAnswers[TemplateVerdict])
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("firebolt_operator.engine"))
 
     @property
