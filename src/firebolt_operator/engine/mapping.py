@@ -69,17 +69,51 @@ def _what_counts(child: Child) -> tuple[object, ...]:
 def pod_changed(old: PodView | None, new: PodView | None) -> Concerned:
     """A pod that turns ready may be the last one that a switch waits for: that pass goes before all others."""
     pod = new or old
-    if pod is None or not pod.engine or old == new:
+    if pod is None or not pod.engine or (old is not None and new is not None and not _matters(old, new)):
         return ()
     turned_ready = new is not None and new.is_ready and not (old is not None and old.is_ready)
     return (((pod.namespace, pod.engine), Priority.URGENT if turned_ready else Priority.EVENT),)
 
 
+def _matters(old: PodView, new: PodView) -> bool:
+    """A pod on its way to ready decides nothing: its address, its start and its doubts are seen when the pass looks."""
+    has_stopped = old.is_running and not new.is_running
+    return has_stopped or _standing(old) != _standing(new)
+
+
+def _standing(pod: PodView) -> tuple[object, ...]:
+    return pod.owner_uid, pod.generation, pod.is_ready, pod.is_deleting, pod.trouble
+
+
 class EnginesOf:
-    """Finds the engines that refer to something."""
+    """Finds the engines that refer to something, and those that something still matters to."""
 
     def __init__(self, engines: Cache[FireboltEngine]) -> None:
         self._engines = engines
+
+    def pod_changed(self, old: PodView | None, new: PodView | None) -> Concerned:
+        pod = new or old
+        if pod is None or self._is_past((pod.namespace, pod.engine), pod.generation):
+            return ()
+        return pod_changed(old, new)
+
+    def child_changed(self, old: Child | None, new: Child | None) -> Concerned:
+        child = new or old
+        if child is None:
+            return ()
+        is_leaving = new is None or new.metadata.is_deleting
+        if is_leaving and self._is_past((child.metadata.namespace, child.engine), child.generation):
+            return ()
+        return child_changed(old, new)
+
+    def _is_past(self, key: Key, generation: int | None) -> bool:
+        """A generation that is done with, on its way out. One that the status has not heard of yet is none of these."""
+        engine = self._engines.get(key)
+        if engine is None or generation is None:
+            return False
+        status = engine.status
+        wanted = (status.current_generation, status.active_generation, status.draining_generation)
+        return generation < status.current_generation and generation not in wanted
 
     def instance_changed(self, old: FireboltInstance | None, new: FireboltInstance | None) -> Concerned:
         instance = new or old

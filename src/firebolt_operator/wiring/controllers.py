@@ -69,9 +69,9 @@ def _engine_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
     controller.watches(caches.engines, engine_mapping.engine_changed)
     controller.watches(caches.instances, referring.instance_changed)
     controller.watches(caches.engine_classes, referring.class_changed)
-    controller.watches(caches.pods, engine_mapping.pod_changed)
+    controller.watches(caches.pods, referring.pod_changed)
     for cache in caches.children():
-        controller.watches(cache, engine_mapping.child_changed)
+        controller.watches(cache, referring.child_changed)
     return controller
 
 
