@@ -6,6 +6,7 @@ import pytest
 
 from firebolt_local.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
+from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import SERVING, Person, serving
@@ -146,7 +147,10 @@ class TestClass:
         self, operator: Operator, person: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await person.make_instance()
-        monkeypatch.setattr(operator.caches.engine_classes, "watched", lambda _part, _event: None)
+
+        def hears_nothing(_part: str, _event: WatchEvent) -> None: ...
+
+        monkeypatch.setattr(operator.caches.engine_classes, "watched", hears_nothing)
         await person.make_class(template={"metadata": {"labels": {"size": "big"}}})
         await person.make_engine(engineClassRef="big")
         await operator.until_at_rest(0)

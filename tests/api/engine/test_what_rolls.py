@@ -7,7 +7,7 @@ import pytest
 
 from firebolt_operator.api.names import ANNOTATION_ENGINE_CLASS_HASH, LABEL_GENERATION
 from firebolt_operator.api.resources import CONFIG_MAPS, PODS, SERVICES, STATEFULSETS
-from firebolt_operator.refs import Manifest
+from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.person import SERVING, Person, generation, serving
 from tests.api.engine.running import Operator
 
@@ -30,8 +30,12 @@ def class_spec(**fields: Any) -> Edit:
     return lambda person: person.edit_class(**fields)
 
 
+def others_in(resource: Resource, name: str, patch: Manifest) -> Edit:
+    return lambda person: person.patch(resource, name, patch)
+
+
 def statefulset(patch: Manifest) -> Edit:
-    return lambda person: person.patch(STATEFULSETS, "eng-g0", patch)
+    return others_in(STATEFULSETS, "eng-g0", patch)
 
 
 def pod_of_statefulset(patch: Manifest) -> Edit:
@@ -132,15 +136,15 @@ async def test_exactly_one_new_generation(resting: Operator, person: Person, edi
             id="others-on-the-statefulset",
         ),
         pytest.param(
-            lambda person: person.patch(CONFIG_MAPS, "eng-g0-config", {"data": {"theirs": "yes"}}),
+            others_in(CONFIG_MAPS, "eng-g0-config", {"data": {"theirs": "yes"}}),
             id="others-in-the-config-map",
         ),
         pytest.param(
-            lambda person: person.patch(SERVICES, "eng-service", {"metadata": {"labels": {"theirs": "yes"}}}),
+            others_in(SERVICES, "eng-service", {"metadata": {"labels": {"theirs": "yes"}}}),
             id="others-on-the-service",
         ),
         pytest.param(
-            lambda person: person.patch(PODS, "eng-g0-0", {"metadata": {"annotations": {"theirs": "yes"}}}),
+            others_in(PODS, "eng-g0-0", {"metadata": {"annotations": {"theirs": "yes"}}}),
             id="others-on-a-pod",
         ),
     ],

@@ -55,7 +55,11 @@ class TestDrift:
         inputs, draughtsman = engine_inputs(), Draughtsman()
         child = stored(inputs)
         draughtsman(inputs).drift(child)
-        monkeypatch.setattr(EngineBlueprint, "drift", lambda *_: pytest.fail("compared again"))
+
+        def compared(_self: EngineBlueprint, _statefulset: Child) -> str | None:
+            pytest.fail("compared again")
+
+        monkeypatch.setattr(EngineBlueprint, "drift", compared)
         assert draughtsman(engine_inputs()).drift(stored(inputs)) is None
 
     @pytest.mark.parametrize(
