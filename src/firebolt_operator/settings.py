@@ -1,25 +1,16 @@
 """The manager's flags and environment, parsed once into a frozen value. Nothing else reads either."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
 
 from firebolt_operator.api.durations import parse_duration
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import BOOLEANS, Flag, Kind, UsageError, parse_flags
-from firebolt_operator.observability.logs import (
-    DEVELOPMENT,
-    LogSettings,
-    parse_encoder,
-    parse_level,
-    parse_stacktrace_level,
-)
-
-T = TypeVar("T")
+from firebolt_operator.observability.log_flags import LOG_FLAGS, parse_log_settings
+from firebolt_operator.observability.logs import LogSettings
 
 RELEASE_TAG = "release-5.0.1-0.20260713060957.513515666721"
-TIME_ENCODINGS = ("", "epoch", "millis", "nanos", "iso8601", "rfc3339", "rfc3339nano")
 
 FLAGS: tuple[Flag, ...] = (
     Flag(name="version", kind=Kind.BOOLEAN, default="false", help="print the version and exit"),
@@ -76,11 +67,7 @@ FLAGS: tuple[Flag, ...] = (
         help="image of the gateway's wake agent; empty leaves waking on a query out",
     ),
     Flag(name="wake-agent-image-pull-policy", help="pull policy of the wake agent"),
-    Flag(name="zap-devel", kind=Kind.BOOLEAN, default="false", help="logs for development: console, debug"),
-    Flag(name="zap-encoder", help="json or console (default json, console in development)"),
-    Flag(name="zap-log-level", help="debug, info, error, panic or a number above 0 (default info)"),
-    Flag(name="zap-stacktrace-level", help="info, error or panic (default error)"),
-    Flag(name="zap-time-encoding", help="accepted and without effect: times are always RFC 3339"),
+    *LOG_FLAGS,
 )
 
 
@@ -141,7 +128,7 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
         drain_settle=_drain_settle(values["drain-settle"]),
         concurrent_passes=_at_least_one("concurrent-passes", values["concurrent-passes"]),
         images=_images(values),
-        logs=_logs(values),
+        logs=parse_log_settings(values),
     )
 
 
@@ -186,30 +173,3 @@ def _at_least_one(name: str, text: str) -> int:
     if int(text) < 1:
         raise UsageError(f'invalid value "{text}" for flag -{name}: must be at least 1')
     return int(text)
-
-
-def _logs(values: Mapping[str, str]) -> LogSettings:
-    _one_of("zap-time-encoding", values["zap-time-encoding"], TIME_ENCODINGS)
-    profile = DEVELOPMENT if BOOLEANS[values["zap-devel"]] else LogSettings()
-    encoder, level, stacktrace = (values[f"zap-{name}"] for name in ("encoder", "log-level", "stacktrace-level"))
-    return replace(
-        profile,
-        encoder=_parsed("zap-encoder", encoder, parse_encoder) if encoder else profile.encoder,
-        level=_parsed("zap-log-level", level, parse_level) if level else profile.level,
-        stacktrace_level=_parsed("zap-stacktrace-level", stacktrace, parse_stacktrace_level)
-        if stacktrace
-        else profile.stacktrace_level,
-    )
-
-
-def _parsed(name: str, text: str, parse: Callable[[str], T]) -> T:
-    try:
-        return parse(text)
-    except ConfigurationError as err:
-        raise UsageError(f'invalid value "{text}" for flag -{name}: {err}') from err
-
-
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        words = ", ".join(word for word in allowed if word)
-        raise UsageError(f'invalid value "{value}" for flag -{name}: one of {words}')
