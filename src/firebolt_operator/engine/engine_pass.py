@@ -220,7 +220,7 @@ class EnginePass:
         if not needs_probe(status, facts, rules, self._now):
             return facts
         source = metrics_source(self._scrape_mode(), self._around.reader)
-        verdict = await probe_drain(source, facts.draining.running_pods, draining)
+        verdict = await probe_drain(source, facts.draining.busy_pods, draining)
         if verdict.problem:
             self._around.log.warning("drain probe failed", extra={"problem": verdict.problem})
             self._around.recorder.drain_check_failed(self._engine)

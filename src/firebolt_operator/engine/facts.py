@@ -34,6 +34,11 @@ class GenerationFacts:
         """What its StatefulSet asks for; None without one."""
         return None if self.statefulset is None else self.statefulset.spec.get("replicas")
 
+    @property
+    def busy_pods(self) -> tuple[PodView, ...]:
+        """Those that may have queries; an engine that crashed has none, and could never be asked."""
+        return tuple(pod for pod in self.running_pods if not pod.engine_ended)
+
 
 ABSENT = GenerationFacts()
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import CONTAINER_ENGINE, FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +44,7 @@ class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     generation: int | None
     owner_uid: str  # of its controller; empty without one
     is_running: bool
+    engine_ended: bool = False  # whatever else runs in the pod: it has no queries
     is_ready: bool
     is_deleting: bool
     ip: str
@@ -149,12 +150,18 @@ def decode_pod(body: bytes) -> PodView:
         generation=generation_number(pod.metadata.labels.get(LABEL_GENERATION, "")),
         owner_uid=str(owner.get("uid", "")),
         is_running=is_running,
+        engine_ended=_engine_ended(pod.status),
         is_ready=is_ready,
         is_deleting=pod.metadata.deletion_timestamp is not None,
         ip=pod.status.pod_ip,
         trouble="" if is_ready else _trouble(pod.status),
         doubt="" if is_ready else _doubt(pod.status),
     )
+
+
+def _engine_ended(status: _PodStatus) -> bool:
+    engine = next((each for each in status.container_statuses if each.name == CONTAINER_ENGINE), None)
+    return engine is not None and (engine.state.waiting is not None or engine.state.terminated is not None)
 
 
 def _trouble(status: _PodStatus) -> str:

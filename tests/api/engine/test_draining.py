@@ -13,6 +13,7 @@ from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person, generation, serving
 from tests.api.engine.running import Operator, condition, look_again, reason
+from tests.api.engine.strangers import refused
 
 NEW_LABEL: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
 BUSY = Behaviour(running=1)
@@ -167,6 +168,41 @@ async def test_terminating_pods_still_finish_their_queries(
     await operator.next_pass()
     await operator.until_at_rest(1)
     await person.annotate_pod("eng-g0-0", delete_after="0s")
+    await person.until_children(serving(1))
+
+
+async def test_a_pod_whose_engine_crashed_holds_up_no_drain(
+    operator: Operator, person: Person, scrape: ScrapeControl
+) -> None:
+    await person.make_instance()
+    await person.make_engine(replicas=2)
+    await operator.until_at_rest(0)
+    await person.annotate_pod("eng-g0-0", fault="CrashLoopBackOff", last_termination="OOMKilled")
+    await operator.until_reason("PodsNotReady")
+    scrape.set(person.namespace, "eng-g0-0", Behaviour(mode=Mode.REFUSE))
+    scrape.set(person.namespace, "eng-g0-1", BUSY)
+    await person.edit_engine(template=NEW_LABEL)
+    draining = await operator.until_phase("draining")
+    await operator.next_pass()
+    assert reason(draining) == "Rolling"  # the other one is asked, and busy
+    scrape.set(person.namespace, "eng-g0-1", Behaviour())
+    await operator.next_pass()
+    await operator.until_at_rest(1)
+    await person.until_children(serving(1))
+
+
+async def test_a_delete_that_is_refused_ends_the_rollout_late_and_nothing_else(
+    operator: Operator, person: Person, scrape: ScrapeControl
+) -> None:
+    await start_drain(operator, person, scrape)
+    async with refused(person, STATEFULSETS, "DELETE"):
+        scrape.set_default(Behaviour())
+        await operator.next_pass()
+        stuck = await operator.until_reason("EnsureFailed")
+        assert "not now" in condition(stuck).message
+        assert (stuck.status.phase, stuck.status.active_generation, stuck.status.replicas) == ("cleaning", 1, 1)
+        assert await person.selected_generation() == "1"
+    await operator.until_at_rest(1)
     await person.until_children(serving(1))
 
 
