@@ -111,3 +111,17 @@ def test_of_managed_fields_only_our_apply_is_kept() -> None:
         }
     }
     assert json.loads(decode_statefulset(json.dumps(body).encode()).applied) == {"f:c": {}}
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        pytest.param(container(state={"running": {}}), False, id="it-runs"),
+        pytest.param(container(state={"waiting": {"reason": "CrashLoopBackOff"}}), True, id="it-waits-to-be-restarted"),
+        pytest.param(container(state={"terminated": {"exitCode": 137}}), True, id="it-was-killed"),
+        pytest.param([{"name": "side", "state": {"terminated": {"exitCode": 1}}}], False, id="another-container-ended"),
+        pytest.param([], False, id="nothing-is-known"),
+    ],
+)
+def test_whether_the_engine_of_a_pod_has_ended(containers: list[dict[str, Any]], expected: bool) -> None:
+    assert a_pod(containerStatuses=containers).engine_ended is expected
