@@ -16,6 +16,8 @@ from tests.dataplane.support.rig import Rig, eventually
 
 IDLE_SECONDS = 2.0  # the least patience of an engine with an idle connection
 
+MOST_RACES = 5  # a busy machine may miss the moment
+
 
 async def rig_with_closing_engines(rig: Rig) -> None:
     """One engine announces that it closes, the other one closes connections that are idle."""
@@ -107,6 +109,9 @@ async def test_given_connections_kept_for_ever_when_a_query_comes_at_that_moment
     start_rig: StartRig,
 ) -> None:
     """The control: this is why connections are reused for a second and not longer."""
-    async with start_rig(change=connections_kept_for_ever) as rig:
-        assert (await query_while_the_engine_closes(rig)).status == 503
-        assert rig.ledger.counts["racing"] == 0
+    for _ in range(MOST_RACES):
+        async with start_rig(change=connections_kept_for_ever) as rig:
+            answer = await query_while_the_engine_closes(rig)
+            if (answer.status, rig.ledger.counts["racing"]) == (503, 0):
+                return
+    pytest.fail("nothing was lost, so the rule proves nothing")

@@ -92,10 +92,11 @@ def writes_of(plane: ControlPlane) -> list[Write]:
     with plane.audit_log.open() as lines:
         for line in lines:
             entry = json.loads(line)
-            if entry["verb"] in WRITES and entry["user"]["username"].startswith("manager-"):
+            if entry["verb"] in WRITES and entry["user"].get("username", "").startswith("manager-"):
                 at = datetime.fromisoformat(entry["requestReceivedTimestamp"])
                 code = entry.get("responseStatus", {}).get("code", 0)
-                found.append(Write(entry["user"]["username"], entry["objectRef"]["resource"], at, 200 <= code < 300))
+                user = entry["user"].get("username", "")
+                found.append(Write(user, entry["objectRef"]["resource"], at, 200 <= code < 300))
     return sorted(found, key=lambda write: write.at)
 
 

@@ -118,7 +118,7 @@ class Place:
         return [
             line["responseStatus"]["code"]
             for line in lines
-            if line["user"]["username"] == user
+            if line["user"].get("username") == user
             and line["verb"] == "patch"
             and line["objectRef"].get("name") == engine
             and line["objectRef"].get("namespace") == self.namespace

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ async def guarded(policy: None, place: Place) -> Place:  # noqa: ARG001 - for it
 
 async def refused(act: Callable[[], Awaitable[Any]]) -> str:
     """Why; the server takes a moment to notice a new policy or a new instance."""
-    for _ in range(100):
+    for _ in range(300):
         try:
             await act()
         except ForbiddenError as err:
@@ -63,8 +64,11 @@ async def refused(act: Callable[[], Awaitable[Any]]) -> str:
 
 
 async def wait_until_limited(place: Place, client: KubeClient) -> None:
+    numbers = count()
+
     async def act() -> None:
-        await client.merge_patch(place.engine_ref(), {"metadata": {"labels": {"probe": "x"}}})
+        # Another value each time: a patch that changes nothing is never refused.
+        await client.merge_patch(place.engine_ref(), {"metadata": {"labels": {"probe": str(next(numbers))}}})
 
     await refused(act)
     await place.client.merge_patch(place.engine_ref(), {"metadata": {"labels": {"probe": None}}})
