@@ -200,12 +200,10 @@ def _decide_draining(situation: Situation) -> Plan:
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
             return Plan(reason=note, status=cleaning, look_again=AT_ONCE, warnings=(warning,))
         case KeepWaiting(look_again_after, until):
-            waiting_for = _until(now, until - now) if until else ""
+            busy = f"generation {status.draining_generation} still runs queries"
+            waiting_for = _until(now, until - now) if until else busy
             return Plan(
-                reason=waiting_for or "waiting for running queries",
-                status=status,
-                look_again=LookAgain(look_again_after),
-                waiting_for=waiting_for,
+                reason=waiting_for, status=status, look_again=LookAgain(look_again_after), waiting_for=waiting_for
             )
 
 

@@ -46,7 +46,10 @@ async def test_a_busy_generation_stays_until_its_queries_ended(
     assert await person.selected_generation() == "1"
     draining = await operator.until_phase("draining")
     assert (draining.status.active_generation, draining.status.draining_generation) == (1, 0)
-    assert (condition(draining).reason, condition(draining).message) == ("Rolling", "Engine is in draining phase")
+    assert (condition(draining).reason, condition(draining).message) == (
+        "Rolling",
+        "Engine is in draining phase; generation 0 still runs queries",
+    )
     scrape.set_default(Behaviour())
     await operator.next_pass()
     done = await operator.until_at_rest(1)
@@ -130,7 +133,7 @@ async def test_an_edit_while_draining_waits_and_then_takes_a_generation(
     await person.edit_engine(replicas=2)
     run = await operator.next_pass()
     assert run.outcome is not None
-    assert run.outcome.reason == "waiting for running queries"
+    assert run.outcome.reason == "generation 0 still runs queries"
     assert await person.children() == serving(1) | generation(0)
     scrape.set_default(Behaviour())
     await operator.next_pass()

@@ -179,6 +179,7 @@ class TestDraining:
         facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=False))
         plan = decide(status=DRAINING, facts=facts)
         assert (plan.status, plan.look_again, plan.deletes) == (DRAINING, LookAgain(5 * SECOND), ())
+        assert plan.waiting_for == "generation 0 still runs queries"
 
     def test_given_idle_pods_then_it_cleans(self) -> None:
         facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=True))
