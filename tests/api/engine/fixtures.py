@@ -27,7 +27,9 @@ async def person(crds: None, control_plane: ControlPlane, namespace: str) -> Asy
     async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
         rules = WriteRules(field_manager="somebody")
         door = KubeClient(client._transport, client._kinds, rules, client._rng)
-        yield Person(door, namespace, control_plane.kubeconfig)
+        person = Person(door, namespace, control_plane.kubeconfig)
+        yield person
+        await person.leave()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from firebolt_operator.errors import NotFoundError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
@@ -82,6 +84,13 @@ class Person:
     async def release(self, resource: Resource, name: str) -> None:
         """Takes all finalizers off."""
         await self.patch(resource, name, {"metadata": {"finalizers": None}})
+
+    async def leave(self) -> None:
+        """With no operator left to answer finalizers, the namespace would never go, and be tried again and again."""
+        for resource in (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES):
+            for name in await self.names(resource):
+                with suppress(NotFoundError):  # it was on its way out
+                    await self.release(resource, name)
 
     async def listed(self, resource: Resource, labels: str = "") -> list[Manifest]:
         return await self.client.list(Scope(resource=resource, namespace=self.namespace, labels=labels))
