@@ -20,7 +20,8 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.api.churn.edits import CLASSES, EDITS, unlike
 from tests.api.churn.everything import everything, namespaced_kinds
-from tests.api.crash.lanes import INSTANCE, a_manifest
+from tests.api.crash.engine_lane import INSTANCE
+from tests.api.crash.lanes import a_manifest
 from tests.api.crash.ledger import Ledger, World, a_ledger
 from tests.api.crash.leftovers import AtRest, differences
 from tests.api.crash.living import a_life, whole_operator

@@ -6,7 +6,7 @@ the changes are the history as the server stored it, and no moment between two o
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,10 +15,17 @@ import msgspec
 
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
+    DEPLOYMENTS,
     ENDPOINT_SLICES,
     FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
     PERSISTENT_VOLUME_CLAIMS,
+    POD_DISRUPTION_BUDGETS,
     PODS,
+    ROLE_BINDINGS,
+    ROLES,
+    SECRETS,
+    SERVICE_ACCOUNTS,
     SERVICES,
     STATEFULSETS,
 )
@@ -27,7 +34,8 @@ from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Resource
 
 CONTROLLER_REVISIONS: Final = Resource("apps", "v1", "controllerrevisions", "ControllerRevision")
-CHILD_KINDS: Final = (
+REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet")
+ENGINE_KINDS: Final = (
     STATEFULSETS,
     SERVICES,
     CONFIG_MAPS,
@@ -36,6 +44,17 @@ CHILD_KINDS: Final = (
     CONTROLLER_REVISIONS,
     PERSISTENT_VOLUME_CLAIMS,
 )
+INSTANCE_KINDS: Final = (
+    *ENGINE_KINDS,
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    SECRETS,
+    SERVICE_ACCOUNTS,
+    ROLES,
+    ROLE_BINDINGS,
+    POD_DISRUPTION_BUDGETS,
+)
+OWN_KINDS: Final = (FIREBOLT_ENGINES, FIREBOLT_INSTANCES)
 SECONDS: Final = 60.0
 
 World = Mapping[tuple[str, str], Manifest]
@@ -44,7 +63,7 @@ World = Mapping[tuple[str, str], Manifest]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    version: int
+    version: int  # 0: it was like that at the beginning
     kind: str
     name: str
     after: Manifest | None  # None: deleted
@@ -82,20 +101,17 @@ class Ledger:
 
     def forget(self, namespace: str) -> None:
         """The past is judged; the present stays as the beginning of what comes."""
-        now = [
-            Change(int(manifest["metadata"]["resourceVersion"]), kind, name, manifest)
-            for (kind, name), manifest in self.worlds[namespace].items()
-        ]
-        self.changes[namespace] = now
+        world = self.worlds[namespace]
+        self.changes[namespace] = [Change(0, kind, name, manifest) for (kind, name), manifest in world.items()]
 
 
 @asynccontextmanager
-async def a_ledger(client: KubeClient) -> AsyncGenerator[Ledger]:
+async def a_ledger(client: KubeClient, kinds: Sequence[Resource] = ENGINE_KINDS) -> AsyncGenerator[Ledger]:
     """Complete from the moment it is opened."""
     ledger = Ledger()
     async with asyncio.TaskGroup() as group:
         tasks: list[asyncio.Task[None]] = []
-        for resource in (FIREBOLT_ENGINES, *CHILD_KINDS):
+        for resource in (*OWN_KINDS, *kinds):
             listed = asyncio.Event()
             follow = _follow(client, Scope(resource=resource), ledger, listed)
             tasks.append(group.create_task(follow, name=f"ledger {resource.plural}"))

@@ -10,8 +10,9 @@ from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.refs import Manifest
 from tests.api.crash.ledger import World
 
-EVERY_NAMESPACE_HAS: Final = frozenset({"ConfigMap kube-root-ca.crt"})
-NAMED_AT_RANDOM: Final = frozenset({"EndpointSlice", "ControllerRevision"})
+EVERY_NAMESPACE_HAS: Final = frozenset({"ConfigMap kube-root-ca.crt", "ServiceAccount default"})
+CAUSES: Final = frozenset({"FireboltEngine", "FireboltInstance"})
+NAMED_AT_RANDOM: Final = frozenset({"EndpointSlice", "ControllerRevision", "ReplicaSet"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +65,30 @@ class AtRest:
 
 
 def differences(found: Iterable[Manifest], wanted: Counter[str]) -> list[str]:
-    there = Counter(described(manifest) for manifest in found)
-    for name in EVERY_NAMESPACE_HAS:
-        there.pop(name, None)
+    there = inventory(found)
     return [
         *(f"left over: {name}" for name in sorted((there - wanted).elements())),
         *(f"missing: {name}" for name in sorted((wanted - there).elements())),
     ]
 
 
-def described(manifest: Manifest) -> str:
+def inventory(found: Iterable[Manifest]) -> Counter[str]:
+    """Everything that somebody made because of an engine or an instance."""
+    made = (each for each in found if each["kind"] not in CAUSES and not _is_history(each))
+    return Counter(name for each in made if (name := _described(each)) not in EVERY_NAMESPACE_HAS)
+
+
+def _is_history(manifest: Manifest) -> bool:
+    """Kubernetes keeps what a Deployment was before, without pods."""
+    return bool(manifest["kind"] == "ReplicaSet" and manifest["spec"].get("replicas") == 0)
+
+
+def _described(manifest: Manifest) -> str:
+    """By name, or by its owner's where the name is made up anew each time."""
     kind, metadata = manifest["kind"], manifest["metadata"]
+    owners: list[Manifest] = metadata.get("ownerReferences", [])
+    if kind == "Pod" and owners and owners[0]["kind"] == "ReplicaSet":
+        return f"Pod of {owners[0]['name'].rpartition('-')[0]}"
     if kind not in NAMED_AT_RANDOM:
         return f"{kind} {metadata['name']}"
-    owners: list[Manifest] = metadata.get("ownerReferences", [])
     return f"{kind} of {', '.join(owner['name'] for owner in owners) or 'nobody'}"

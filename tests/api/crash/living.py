@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from firebolt_operator.engine.caches import engine_caches
+from firebolt_operator.instance.caches import instance_caches
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.kinds import Kinds
@@ -18,7 +19,7 @@ from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.fence import OpenFence
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
-from firebolt_operator.wiring.controllers import _engine_controller
+from firebolt_operator.wiring.controllers import _engine_controller, _instance_controller
 from firebolt_operator.wiring.operate import KINDS, build_manager
 from firebolt_operator.wiring.parts import Parts
 from tests.api.crash.mortal import MortalTransport
@@ -33,6 +34,14 @@ def engine_controller_only(parts: Parts) -> Manager:
     caches = engine_caches(parts.settings.namespaces, "")
     controller = _engine_controller(parts, caches)
     return Manager(informers=[parts.informer(cache) for cache in caches.all()], controllers=[controller])
+
+
+def instance_controller_only(parts: Parts) -> Manager:
+    namespaces = parts.settings.namespaces
+    caches = instance_caches(engine_caches(namespaces, "").instances, namespaces)
+    watches, controller = _instance_controller(parts, caches)
+    informers = [parts.informer(cache) for cache in (caches.instances, *caches.own())]
+    return Manager(informers=informers, services=[watches], controllers=[controller])
 
 
 def whole_operator(parts: Parts) -> Manager:

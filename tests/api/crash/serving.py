@@ -37,7 +37,7 @@ def gaps(changes: Iterable[Change], engine: str) -> list[str]:
     found: list[str] = []
     for change in sorted(changes, key=lambda each: each.version):
         _happen(world, change)
-        problem = query_problem(world, engine) if _serves(world, engine) else ""
+        problem = query_problem(world, engine) if change.version and _serves(world, engine) else ""
         if problem:
             found.append(f"{change.version} ({change.kind} {change.name}): {problem}")
     return found
