@@ -18,19 +18,26 @@ from firebolt_operator.refs import Manifest
 REFINABLE = frozenset({EngineReason.ROLLING, EngineReason.PODS_NOT_READY})
 PATIENCE = timedelta(seconds=2)
 """A StatefulSet younger than this is not stuck but busy; asking for its events would only cost requests."""
+START_TIME = timedelta(seconds=20)
+"""What an engine may take to start: telling sooner that it is not ready yet would cost every rollout a write."""
 
 
 def is_worth_asking(verdict: Verdict, facts: EngineFacts, replicas: int, statefulset_age: timedelta) -> bool:
-    return _is_stuck(verdict, statefulset_age) and facts.current.pods.total < replicas
+    """Not before its controller has come to it, however long that takes: it has nothing to say until then."""
+    statefulset = facts.current.statefulset
+    has_spoken = statefulset is not None and statefulset.is_observed
+    is_late = statefulset_age >= PATIENCE and facts.current.pods.total < replicas
+    return has_spoken and is_late and _can_be_refined(verdict)
 
 
-def _is_stuck(verdict: Verdict, statefulset_age: timedelta) -> bool:
-    return verdict.status == "False" and verdict.reason in REFINABLE and statefulset_age >= PATIENCE
+def _can_be_refined(verdict: Verdict) -> bool:
+    return verdict.status == "False" and verdict.reason in REFINABLE
 
 
 def doubting_verdict(verdict: Verdict, pods: PodCount, statefulset_age: timedelta) -> Verdict:
     """Says what pods may be in trouble with, once it lasts: every pod that starts looks like that for a moment."""
-    if not pods.doubt or pods.trouble or not _is_stuck(verdict, statefulset_age):
+    is_late = statefulset_age >= START_TIME and _can_be_refined(verdict)
+    if not pods.doubt or pods.trouble or not is_late:
         return verdict
     return replace(verdict, message=f"{verdict.message}; {pods.doubt}")
 

@@ -16,6 +16,7 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     spec: dict[str, Any] = {}
     data: dict[str, str] = {}
     applied: bytes = b""  # which fields we own, as the API server writes it down; kept of StatefulSets only
+    is_observed: bool = True  # False of a StatefulSet that its controller has not come to yet
 
     @property
     def engine(self) -> str:
@@ -121,21 +122,32 @@ class _ManagedFields(msgspec.Struct, frozen=True, rename="camel"):
     fields_v1: msgspec.Raw = msgspec.field(default=msgspec.Raw(b""), name="fieldsV1")
 
 
-class _ManagedMeta(msgspec.Struct, frozen=True, rename="camel"):
+class _BookkeepingMeta(msgspec.Struct, frozen=True, rename="camel"):
+    generation: int = 0
     managed_fields: list[_ManagedFields] = []
 
 
-class _Managed(msgspec.Struct, frozen=True):
-    metadata: _ManagedMeta
+class _BookkeepingStatus(msgspec.Struct, frozen=True, rename="camel"):
+    observed_generation: int = 0
 
 
-_managed = msgspec.json.Decoder(_Managed)
+class _Bookkeeping(msgspec.Struct, frozen=True):
+    metadata: _BookkeepingMeta
+    status: _BookkeepingStatus = _BookkeepingStatus()
+
+
+_bookkeeping = msgspec.json.Decoder(_Bookkeeping)
 
 
 def decode_statefulset(body: bytes) -> Child:
-    entries = _managed.decode(body).metadata.managed_fields
+    kept = _bookkeeping.decode(body)
+    entries = kept.metadata.managed_fields
     ours = next((each for each in entries if (each.manager, each.operation) == (FIELD_MANAGER, "Apply")), None)
-    return msgspec.structs.replace(_children.decode(body), applied=bytes(ours.fields_v1) if ours else b"")
+    return msgspec.structs.replace(
+        _children.decode(body),
+        applied=bytes(ours.fields_v1) if ours else b"",
+        is_observed=kept.status.observed_generation >= kept.metadata.generation,
+    )
 
 
 def decode_pod(body: bytes) -> PodView:

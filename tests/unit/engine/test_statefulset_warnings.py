@@ -7,7 +7,7 @@ from firebolt_operator.engine.conditions import Verdict
 from firebolt_operator.engine.facts import PodCount
 from firebolt_operator.engine.statefulset_warnings import doubting_verdict, is_worth_asking, refined_verdict
 from firebolt_operator.refs import Manifest
-from tests.support.engines import a_generation, some_facts
+from tests.support.engines import a_child, a_generation, some_facts
 
 ROLLING = Verdict(status="False", reason="Rolling", message="Engine is in creating phase")
 
@@ -70,15 +70,21 @@ def test_when_events_are_worth_a_request(verdict: Verdict, pods: int, age: int, 
     assert is_worth_asking(verdict, facts, 2, timedelta(seconds=age)) is expected
 
 
+def test_a_statefulset_whose_controller_is_busy_elsewhere_has_no_events() -> None:
+    statefulset = a_child("eng-g0", is_observed=False)
+    facts = some_facts(current=a_generation(0, total=0, statefulset=statefulset))
+    assert is_worth_asking(ROLLING, facts, 2, timedelta(minutes=1)) is False
+
+
 @pytest.mark.parametrize(
     ("verdict", "pods", "age", "expected"),
     [
-        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 5, f"{ROLLING.message}; eng-g0-0: x", id="it-lasts"),
-        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 1, ROLLING.message, id="every-start-looks-like-that"),
-        pytest.param(ROLLING, PodCount(doubt="x", trouble="y"), 5, ROLLING.message, id="real-trouble-was-told"),
-        pytest.param(ROLLING, PodCount(), 5, ROLLING.message, id="no-doubt"),
+        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 25, f"{ROLLING.message}; eng-g0-0: x", id="it-lasts"),
+        pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 15, ROLLING.message, id="every-start-looks-like-that"),
+        pytest.param(ROLLING, PodCount(doubt="x", trouble="y"), 25, ROLLING.message, id="real-trouble-was-told"),
+        pytest.param(ROLLING, PodCount(), 25, ROLLING.message, id="no-doubt"),
         pytest.param(
-            Verdict(status="False", reason="Stopped", message="why"), PodCount(doubt="x"), 5, "why", id="better-reason"
+            Verdict(status="False", reason="Stopped", message="why"), PodCount(doubt="x"), 25, "why", id="better-reason"
         ),
     ],
 )

@@ -114,6 +114,19 @@ def test_of_managed_fields_only_our_apply_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param({}, False, id="nobody-came-yet"),
+        pytest.param({"observedGeneration": 1}, False, id="before-the-last-edit"),
+        pytest.param({"observedGeneration": 2}, True, id="seen"),
+    ],
+)
+def test_whether_a_statefulsets_controller_has_come_to_it(status: dict[str, int], expected: bool) -> None:
+    body = {"metadata": {"name": "eng-g0", "generation": 2}, "status": status}
+    assert decode_statefulset(json.dumps(body).encode()).is_observed is expected
+
+
+@pytest.mark.parametrize(
     ("containers", "expected"),
     [
         pytest.param(container(state={"running": {}}), False, id="it-runs"),
