@@ -55,9 +55,8 @@ class Parts:
             place = {"namespace": key[0], "name": key[1]}
             return {"controllerKind": kind, kind: place, **place}
 
-        settings = ControllerSettings(
-            name=name, describe=describe, workers=workers, urgent_workers=max(1, workers // 4)
-        )
+        # As many again for what is urgent: a switch of traffic is short, and all others may be long at work.
+        settings = ControllerSettings(name=name, describe=describe, workers=workers, urgent_workers=workers)
         recorder = self.controller_metrics.recorder(name, workers=workers)
         return Controller(settings, reconcile, queue, recorder, self.clock)
 
