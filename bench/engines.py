@@ -28,6 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from bench.support import cluster  # noqa: E402 - found through the line above
 from bench.support.audit import AuditLog, Requests  # noqa: E402
 from bench.support.fleet import INSTANCE, Fleet, PlainClient  # noqa: E402
+from bench.support.machine import Machine, a_watched_machine  # noqa: E402
 from bench.support.operator_process import USER, OperatorProcess, start_operator  # noqa: E402
 from bench.support.outsider import Outsider, an_outsider  # noqa: E402
 from bench.support.report import Report, percentile  # noqa: E402
@@ -79,6 +80,7 @@ class Bench:
     sizes: Sizes
     plane: ControlPlane
     client: KubeClient
+    machine: Machine
     report: Report = field(default_factory=Report)
 
     async def run(self) -> None:
@@ -98,6 +100,7 @@ class Bench:
         if self.sizes.foreign:
             await self._restart_among_strangers()
         self.report.show()
+        print(f"\n  CPU seconds are {self.machine.slowdown():.1f} times what they are on this machine when it is idle")
 
     async def _floor(self) -> Floor:
         count, cpu = self.sizes.engines, time.process_time()
@@ -213,7 +216,8 @@ async def run(sizes: Sizes, plane: ControlPlane) -> None:
     async with AsyncExitStack() as stack:
         credentials = load_credentials(str(plane.kubeconfig), {})
         client = await stack.enter_async_context(KubeClient.from_credentials(credentials))
-        await Bench(sizes, plane, client).run()
+        machine = await stack.enter_async_context(a_watched_machine())
+        await Bench(sizes, plane, client, machine).run()
 
 
 def main() -> int:
