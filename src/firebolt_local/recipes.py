@@ -85,7 +85,7 @@ def _containerd() -> GoModule:
 
 def _recipes() -> dict[str, Recipe]:
     kubernetes, containerd = _kubernetes(), _containerd()
-    etcd, kwok, coredns = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns"))
+    etcd, kwok, coredns, pause = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns", "pause"))
     provisioner = GoModule(_MODULES / "local_path_provisioner")
     cluster = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
     runtime = ("containerd", "containerd-shim-runc-v2", "ctr")
@@ -95,6 +95,7 @@ def _recipes() -> dict[str, Recipe]:
         Recipe("kwok", kwok, "sigs.k8s.io/kwok/cmd/kwok"),
         *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
         Recipe("coredns", coredns, "."),
+        Recipe("pause", pause, "."),
         Recipe("local-path-provisioner", provisioner, "github.com/rancher/local-path-provisioner"),
     ]
     return {recipe.program: recipe for recipe in recipes}

@@ -1,0 +1,145 @@
+"""How do Debian packages become files of an image, without root and without installing anything?
+
+The machine's own apt says which packages are needed, as if nothing were installed, and fetches them. They are only
+unpacked: no script of a package runs, so that the result depends on nothing but the packages.
+"""
+
+import os
+import platform
+import pwd
+import re
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firebolt_local.errors import LocalError
+from firebolt_local.images.layers import LayerWriter
+from firebolt_local.recipes import go_platform
+
+_SECONDS: Final = 600
+_PADDING: Final = 1 << 16
+_MERGED: Final = ("bin", "sbin", "lib", "lib64")  # today these are names for folders below /usr
+_UNWANTED: Final = re.compile(r"usr/share/(doc|man|info|lintian|locale|bash-completion|bug|menu)(/|$)")
+_LICENCES: Final = re.compile(r"usr/share/doc(/[^/]+(/copyright)?)?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packages:
+    """Packages by name, with what they depend on."""
+
+    names: Sequence[str]
+    without: str = r"(?!)"  # a pattern of packages that are asked for by others and of no use here
+    skip: str = r"(?!)"  # a pattern of paths
+
+    def key(self) -> tuple[str, ...]:
+        return ("debian", _release(), *self.names, self.without, self.skip)
+
+    def needed(self) -> list[str]:
+        """Names of the packages that apt would fetch."""
+        with tempfile.TemporaryDirectory() as folder:
+            answer = _apt(Path(folder), "--print-uris", "install", *self.names)
+        found = (line.split()[1].partition("_")[0] for line in answer.splitlines() if line.startswith("'"))
+        return sorted(name for name in found if not re.fullmatch(self.without, name))
+
+    def unpack(self, layer: LayerWriter, *, beyond: Sequence[str] = ()) -> None:
+        """Into a layer; `beyond` names the packages that a layer below has already."""
+        wanted = [name for name in self.needed() if name not in beyond]
+        with tempfile.TemporaryDirectory() as folder:
+            _apt(Path(folder), "download", *wanted)
+            for package in sorted(Path(folder).glob("*.deb")):
+                self._unpack_one(package, layer)
+
+    def _unpack_one(self, package: Path, layer: LayerWriter) -> None:
+        with _contents(package) as archive:
+            for member in archive:
+                path = merged(member.name)
+                if path and not self._is_unwanted(path):
+                    if member.islnk():
+                        member.linkname = merged(member.linkname)
+                    layer.member(path, member, archive.extractfile(member) if member.isreg() else None)
+
+    def _is_unwanted(self, path: str) -> bool:
+        is_ballast = _UNWANTED.match(path) and not _LICENCES.fullmatch(path)
+        return bool(is_ballast or re.match(self.skip, path))
+
+
+def merged(path: str) -> str:
+    """`./lib/x` is `usr/lib/x`, and the four old folders themselves are links that the base layer makes."""
+    path = path.removeprefix("./").strip("/").removeprefix(".")
+    top, slash, _ = path.partition("/")
+    if top not in _MERGED:
+        return path
+    return f"usr/{path}" if slash else ""
+
+
+def old_folders(layer: LayerWriter) -> None:
+    for name in _MERGED:
+        layer.folder(f"usr/{name}")
+        layer.link(name, f"usr/{name}")
+
+
+@contextmanager
+def _contents(package: Path) -> Generator[tarfile.TarFile]:
+    """The files of a package, read while dpkg writes them."""
+    command = ["dpkg-deb", "--fsys-tarfile", str(package)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE) as process,
+        tarfile.open(fileobj=process.stdout, mode="r|") as archive,
+    ):
+        yield archive
+        # To the end, padding included: dpkg-deb calls a reader that leaves early an error.
+        while process.stdout and process.stdout.read(_PADDING):
+            pass
+    if process.returncode != 0:
+        raise LocalError(f"{package.name} could not be unpacked; delete it and try again")
+
+
+def _apt(folder: Path, *words: str) -> str:
+    """Run apt as if nothing were installed here, with a folder of its own for whatever it writes."""
+    nothing_installed = folder / "status"
+    nothing_installed.touch()
+    settings = {
+        "Dir::State::status": nothing_installed,
+        "Dir::Cache": folder / "cache",
+        "APT::Sandbox::User": _user(),
+        "APT::Install-Recommends": "false",
+        "Debug::NoLocking": "true",
+    }
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    try:
+        done = subprocess.run(
+            ["apt-get", "--quiet=2", *options, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+    except FileNotFoundError as err:
+        raise LocalError(
+            "images are made of Debian packages, and there is no apt-get here; use Debian or Ubuntu"
+        ) from err
+    if done.returncode != 0:
+        raise LocalError(
+            f"Debian packages could not be fetched ({_last_line(done.stderr)}); run apt-get update, then try again"
+        )
+    return done.stdout
+
+
+def _user() -> str:
+    # The folder belongs to whoever runs us, so that apt's own user could not write to it.
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[-1]
+
+
+def _release() -> str:
+    facts = platform.freedesktop_os_release()
+    return f"{facts['ID']} {facts.get('VERSION_ID', 'unstable')} {go_platform()}"

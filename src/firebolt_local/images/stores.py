@@ -1,0 +1,17 @@
+"""Where do layers stay between two builds, and when is one made anew?"""
+
+import hashlib
+from pathlib import Path
+
+from firebolt_local.images.layers import LayerStore
+from firebolt_local.programs import cache_folder
+
+
+def default_store() -> LayerStore:
+    return LayerStore(cache_folder() / "layers", made_by=_makers())
+
+
+def _makers() -> str:
+    """Changes with the code that fills layers: what an older version made is not what this one would make."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()

@@ -1,0 +1,3 @@
+module firebolt.local/pause
+
+go 1.26.0
