@@ -7,6 +7,8 @@ from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import CONDITION_READY
 from firebolt_operator.api.serialise import parse_engine, parse_instance
+from firebolt_operator.kube.ports import EventType
+from firebolt_operator.refs import Manifest
 
 
 class Timeline:
@@ -18,10 +20,11 @@ class Timeline:
         self._engines: dict[str, FireboltEngine] = {}
         self._changed = asyncio.Event()
 
-    def engine_text(self, body: bytes) -> None:
-        self.engine(parse_engine(body))
-
-    def engine(self, engine: FireboltEngine) -> None:
+    def engine(self, kind: EventType, manifest: Manifest) -> None:
+        engine = parse_engine(manifest)
+        if kind == "DELETED":
+            self._tell(f"engine {engine.metadata.name}", "   deleted")
+            return
         self._engines[engine.metadata.name] = engine
         status = engine.status
         ready = find_condition(status.conditions, CONDITION_READY)
@@ -30,8 +33,11 @@ class Timeline:
         self._tell(f"engine {engine.metadata.name}", words)
         self._changed.set()
 
-    def instance(self, body: bytes) -> None:
-        instance = parse_instance(body)
+    def instance(self, kind: EventType, manifest: Manifest) -> None:
+        instance = parse_instance(manifest)
+        if kind == "DELETED":
+            self._tell(f"instance {instance.metadata.name}", "   deleted")
+            return
         ready = find_condition(instance.status.conditions, CONDITION_READY)
         message = ready.message if ready else ""
         self._tell(f"instance {instance.metadata.name}", f"   {instance.status.phase or 'new':<28} {message}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from aiohttp import web
 from firebolt_local.standins.engine.activity import Activity
 from firebolt_local.standins.engine.database import Database, Query, QueryFailedError, requested_sleep
 from firebolt_local.standins.engine.json_compact import Document
+from firebolt_local.standins.pod_header import POD_HEADER
 
 DRAINED_HEADER: Final = "X-Firebolt-Drained"
 OUTPUT_FORMAT: Final = "JSON_Compact"
@@ -26,6 +28,7 @@ class Queries:
     def __init__(self, database: Database, activity: Activity, *, slots: int) -> None:
         self._database = database
         self._activity = activity
+        self._pod = socket.gethostname()
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="query")
         self._slots = asyncio.Semaphore(slots)
 
@@ -75,7 +78,7 @@ class Queries:
         self, request: web.Request, query: Query, document: Document, begun: tuple[float, bytes]
     ) -> web.StreamResponse:
         started_at, rows = begun
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response = web.StreamResponse(headers={"Content-Type": "application/json", POD_HEADER: self._pod})
         response.enable_chunked_encoding()
         await response.prepare(request)
         await self._send(response, document.head())

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import yaml
 
 from firebolt_local import commands, processes, programs
 from firebolt_local.clusters import ClusterFolder, Kind, cluster_folder
+from firebolt_local.demo.following import follow
 from firebolt_local.errors import LocalError
 from firebolt_local.timeline import Timeline
 from firebolt_operator.api.crds import crd_manifests
@@ -29,7 +30,7 @@ from firebolt_operator.refs import Manifest, Ref
 NAME = "demo"
 NAMESPACE = "default"
 OPERATOR = "firebolt-operator"
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "quickstart.yaml"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "quickstart.yaml"
 ENGINE = Ref(FIREBOLT_ENGINES, NAMESPACE, "analytics")
 MOST_SECONDS = 120.0
 SETTLE = "2s"
@@ -106,31 +107,12 @@ async def _timeline(client: KubeClient, cluster: ClusterFolder) -> AsyncGenerato
     timeline = Timeline(time.monotonic)
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_follow(client, resource_scope, seen), name=str(resource_scope))
-            for resource_scope, seen in (
-                (Scope(resource=FIREBOLT_INSTANCES, namespace=NAMESPACE), timeline.instance),
-                (
-                    Scope(resource=FIREBOLT_ENGINES, namespace=NAMESPACE),
-                    timeline.engine_text,
-                ),
-            )
+            group.create_task(follow(client, Scope(resource=resource, namespace=NAMESPACE), seen), name=resource.plural)
+            for resource, seen in ((FIREBOLT_INSTANCES, timeline.instance), (FIREBOLT_ENGINES, timeline.engine))
         ]
         yield Story(timeline, cluster)
         for task in tasks:
             task.cancel()
-
-
-async def _follow(client: KubeClient, scope: Scope, seen: Callable[[bytes], None]) -> None:
-    while True:
-        version = ""
-        async for page in client.pages(scope):
-            version = page.resource_version
-            for body in page.items:
-                seen(body)
-        async with aclosing(client.watch(scope, resource_version=version)) as events:
-            async for event in events:
-                if event.type in {"ADDED", "MODIFIED"}:
-                    seen(event.body)
 
 
 async def _established(client: KubeClient) -> None:

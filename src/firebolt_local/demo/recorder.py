@@ -1,0 +1,148 @@
+"""What happened to the engine, its generations and its pods, and when? Remembers what it is shown."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from firebolt_local.demo.recording import GenerationSpan, Highlight, Note, PhaseSpan, PodSpan, Recording, Serving, Step
+from firebolt_local.load import Answer
+from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.kube.ports import EventType
+from firebolt_operator.refs import Manifest
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a recording says of itself and no watch can tell."""
+
+    began: str
+    story: str
+    highlights: Sequence[Highlight] = ()
+    facts: Sequence[str] = ()
+
+
+class OpenStep:
+    """A step that has begun; what came of it can be said until it ends."""
+
+    def __init__(self) -> None:
+        self.outcome = ""
+
+
+class Recorder:
+    def __init__(self, engine: str, clock: Callable[[], float]) -> None:
+        """The clock gives seconds since the beginning."""
+        self._engine = engine
+        self._clock = clock
+        self._steps: list[Step] = []
+        self._notes: list[Note] = []
+        self._phases: list[tuple[float, str]] = []
+        self._active: list[tuple[float, int]] = []
+        self._generations: dict[str, GenerationSpan] = {}
+        self._pods: dict[str, PodSpan] = {}
+
+    @contextmanager
+    def step(self, name: str, title: str) -> Generator[OpenStep]:
+        began_at, opened = self._clock(), OpenStep()
+        try:
+            yield opened
+        finally:
+            ended = Step(name=name, title=title, began_at=began_at, ended_at=self._clock(), outcome=opened.outcome)
+            self._steps.append(ended)
+
+    def note(self, text: str) -> None:
+        self._notes.append(Note(at=self._clock(), text=text))
+
+    def engine(self, kind: EventType, manifest: Manifest) -> None:
+        if manifest["metadata"]["name"] != self._engine or kind == "DELETED":
+            return
+        status = parse_engine(manifest).status
+        _append_change(self._phases, self._clock(), status.phase)
+        if status.active_generation >= 0:
+            _append_change(self._active, self._clock(), status.active_generation)
+
+    def statefulset(self, kind: EventType, manifest: Manifest) -> None:
+        labels = manifest["metadata"].get("labels", {})
+        if labels.get(LABEL_ENGINE) != self._engine:
+            return
+        uid = manifest["metadata"]["uid"]
+        known = self._generations.setdefault(uid, _generation_span(manifest, self._clock()))
+        if kind == "DELETED":
+            self._generations[uid] = msgspec.structs.replace(known, ended_at=self._clock())
+
+    def pod(self, kind: EventType, manifest: Manifest) -> None:
+        uid = manifest["metadata"]["uid"]
+        known = self._pods.get(uid) or _pod_span(manifest, self._clock())
+        self._pods[uid] = _observed(known, kind, manifest, self._clock())
+
+    def recording(self, told: Told, answers: Sequence[Answer]) -> Recording:
+        now = self._clock()
+        return Recording(
+            engine=self._engine,
+            began=told.began,
+            seconds=now,
+            story=told.story,
+            highlights=list(told.highlights),
+            facts=list(told.facts),
+            steps=list(self._steps),
+            phases=[
+                PhaseSpan(phase=phase, began_at=began_at, ended_at=ended_at)
+                for began_at, ended_at, phase in _spans(self._phases, now)
+                if phase
+            ],
+            serving=[
+                Serving(generation=number, began_at=began_at, ended_at=ended_at)
+                for began_at, ended_at, number in _spans(self._active, now)
+            ],
+            generations=sorted(self._generations.values(), key=lambda span: span.number),
+            pods=sorted(self._pods.values(), key=_pod_order),
+            notes=list(self._notes),
+            answers=list(answers),
+        )
+
+
+def _append_change(changes: list[tuple[float, T]], at: float, value: T) -> None:
+    if not changes or changes[-1][1] != value:
+        changes.append((at, value))
+
+
+def _spans(changes: Sequence[tuple[float, T]], now: float) -> list[tuple[float, float, T]]:
+    ends = [*(at for at, _ in changes), now][1:]
+    return [(at, end, value) for (at, value), end in zip(changes, ends, strict=True)]
+
+
+def _generation_span(manifest: Manifest, now: float) -> GenerationSpan:
+    spec = manifest["spec"]
+    containers: list[Manifest] = spec["template"]["spec"]["containers"]
+    image = next((each["image"] for each in containers if each["name"] == CONTAINER_ENGINE), "")
+    number = int(manifest["metadata"]["labels"][LABEL_GENERATION])
+    return GenerationSpan(number=number, replicas=spec.get("replicas", 1), image=image, began_at=now)
+
+
+def _pod_span(manifest: Manifest, now: float) -> PodSpan:
+    metadata = manifest["metadata"]
+    number = metadata.get("labels", {}).get(LABEL_GENERATION)
+    return PodSpan(name=metadata["name"], generation=None if number is None else int(number), began_at=now)
+
+
+def _observed(span: PodSpan, kind: EventType, manifest: Manifest, now: float) -> PodSpan:
+    if span.ready_at is None and _is_ready(manifest):
+        span = msgspec.structs.replace(span, ready_at=now)
+    if span.ending_at is None and manifest["metadata"].get("deletionTimestamp"):
+        span = msgspec.structs.replace(span, ending_at=now)
+    return msgspec.structs.replace(span, ended_at=now) if kind == "DELETED" else span
+
+
+def _is_ready(manifest: Manifest) -> bool:
+    conditions: list[Manifest] = manifest.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def _pod_order(span: PodSpan) -> tuple[int, str]:
+    """The instance's first, then generation by generation."""
+    return (-1 if span.generation is None else span.generation, span.name)

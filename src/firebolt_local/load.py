@@ -1,0 +1,111 @@
+"""How do queries fare while everything around them changes? A steady, bounded stream of them, each one written down.
+
+Queries start when they are due, however slow the answers are; a query that waits for its turn counts that wait. So a
+stall shows up as many slow queries, not as a few that were never sent.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import aiohttp
+import msgspec
+
+from firebolt_local.standins.pod_header import POD_HEADER
+
+ENGINE_HEADER: Final = "X-Firebolt-Engine"
+NO_ANSWER: Final = 0
+_OK: Final = 200
+_WORDS_KEPT: Final = 200
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    due_at: float  # seconds on the clock of whoever asked
+    seconds: float  # until the last byte
+    status: int  # 0 if there was none
+    pod: str = ""  # empty: the answer does not tell
+    problem: str = ""  # empty for a complete answer with status 200
+
+    @property
+    def is_good(self) -> bool:
+        return not self.problem
+
+    @property
+    def ended_at(self) -> float:
+        return self.due_at + self.seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    url: str
+    engine: str
+    sql: str = "SELECT 1"
+    per_second: float = 50.0
+    most_open: int = 256  # queries under way at a time
+    timeout: timedelta = timedelta(seconds=60)
+
+
+@dataclass(slots=True)
+class Load:
+    plan: Plan
+    session: aiohttp.ClientSession
+    clock: Callable[[], float]
+    answers: list[Answer] = field(default_factory=list[Answer])
+    _is_stopped: bool = False
+
+    def stop(self) -> None:
+        """No new queries; those under way are finished."""
+        self._is_stopped = True
+
+    async def run(self) -> None:
+        slots = asyncio.Semaphore(self.plan.most_open)
+        began_at, asked = self.clock(), 0
+        async with asyncio.TaskGroup() as group:
+            while not self._is_stopped:
+                due_at = began_at + asked / self.plan.per_second
+                await asyncio.sleep(max(0.0, due_at - self.clock()))
+                await slots.acquire()
+                group.create_task(self._one(due_at, slots), name=f"query {asked}")
+                asked += 1
+
+    async def _one(self, due_at: float, slots: asyncio.Semaphore) -> None:
+        try:
+            self.answers.append(await ask(self.session, self.plan, clock=self.clock, due_at=due_at))
+        finally:
+            slots.release()
+
+
+@asynccontextmanager
+async def steady_load(plan: Plan, clock: Callable[[], float] = time.monotonic) -> AsyncGenerator[Load]:
+    """Runs for as long as the context is open, and leaves it only once the last query is answered."""
+    async with client_session(plan) as session, asyncio.TaskGroup() as group:
+        load = Load(plan, session, clock)
+        group.create_task(load.run(), name="load")
+        yield load
+        load.stop()
+
+
+def client_session(plan: Plan) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(limit=plan.most_open)
+    timeout = aiohttp.ClientTimeout(total=plan.timeout.total_seconds())
+    return aiohttp.ClientSession(connector=connector, timeout=timeout)
+
+
+async def ask(
+    session: aiohttp.ClientSession, plan: Plan, *, clock: Callable[[], float], due_at: float | None = None
+) -> Answer:
+    """One query; whatever goes wrong becomes part of the answer."""
+    asked_at = clock() if due_at is None else due_at
+    status, pod, problem = NO_ANSWER, "", ""
+    try:
+        async with session.post(plan.url, data=plan.sql, headers={ENGINE_HEADER: plan.engine}) as response:
+            status, pod = response.status, response.headers.get(POD_HEADER, "")
+            body = await response.read()
+            problem = "" if status == _OK else f"HTTP {status}: {body.decode(errors='replace')[:_WORDS_KEPT].strip()}"
+    except (aiohttp.ClientError, OSError, TimeoutError) as err:
+        problem = f"{type(err).__name__}: {err}".removesuffix(": ")
+    return Answer(due_at=asked_at, seconds=clock() - asked_at, status=status, pod=pod, problem=problem)
