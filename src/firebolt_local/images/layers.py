@@ -25,6 +25,10 @@ class Layer:
     size: int
     path: Path
 
+    def names(self) -> list[str]:
+        with tarfile.open(self.path) as archive:
+            return archive.getnames()
+
 
 class LayerWriter:
     """Adds one thing after the other; folders on the way come by themselves, and a path that is there stays."""

@@ -1,0 +1,99 @@
+"""How do locked Python packages, and our own, become a layer?"""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from firebolt_local.errors import LocalError
+from firebolt_local.images.layers import Layer, LayerStore, LayerWriter, file_digest
+from firebolt_local.images.python_root import PACKAGES, python_root
+
+REPOSITORY: Final = Path(__file__).resolve().parents[3]
+_SOURCES: Final = REPOSITORY / "src"
+_SECONDS: Final = 900
+_UNUSED: Final = re.compile(r"(^|/)(tests?|bin)(/|$)")
+
+
+def locked(file: str) -> dict[str, str]:
+    """Each package of a lock file with its hashes."""
+    text = (REPOSITORY / "requirements" / file).read_text()
+    blocks = re.split(r"^(?=\S)", text, flags=re.MULTILINE)
+    return {re.split(r"[=;\s]", block, maxsplit=1)[0]: block for block in blocks if block.strip()}
+
+
+def beyond(packages: Mapping[str, str], below: Mapping[str, str]) -> dict[str, str]:
+    """What a layer has to add to the one below it."""
+    differing = [name for name, block in below.items() if packages.get(name, block) != block]
+    if differing:
+        raise LocalError(f"the lock files disagree about {', '.join(differing)}; run make lock")
+    return {name: block for name, block in packages.items() if name not in below}
+
+
+def packages_layer(store: LayerStore, python: Sequence[Layer], packages: Mapping[str, str]) -> Layer:
+    requirements = "".join(packages.values())
+
+    def fill(layer: LayerWriter) -> None:
+        with python_root(python) as root, tempfile.TemporaryDirectory() as folder:
+            wanted = Path(folder) / "requirements.txt"
+            wanted.write_text(requirements)
+            target = root.folder / PACKAGES
+            words = ("--quiet", "--require-hashes", "--no-deps", "--no-compile", "--only-binary=:all:")
+            root.run(
+                *("-m", "pip", "install", *words, "--target", str(target), "-r", str(wanted)),
+                also_import_from=[_pip()],
+            )
+            root.compile(target)
+            layer.tree(PACKAGES, target, keep=lambda path: not _UNUSED.search(str(path)))
+
+    return store.layer(("python packages", requirements, *(each.digest for each in python)), fill)
+
+
+def source_layer(store: LayerStore, python: Sequence[Layer], files: Iterable[str], *, name: str) -> Layer:
+    """Parts of our own source tree, by pattern."""
+    paths = sorted({path for pattern in files for path in _SOURCES.glob(pattern) if path.is_file()})
+    sources = [path for path in paths if "__pycache__" not in path.parts]
+
+    def fill(layer: LayerWriter) -> None:
+        with python_root(python) as root:
+            target = root.folder / PACKAGES
+            for source in sources:
+                copy = target / source.relative_to(_SOURCES)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(source.read_bytes())
+            root.compile(target)
+            layer.tree(PACKAGES, target)
+
+    contents = (f"{source.relative_to(_SOURCES)} {file_digest(source)}" for source in sources)
+    return store.layer((name, *contents, *(each.digest for each in python)), fill)
+
+
+@contextmanager
+def fetched(package: str) -> Generator[Path]:
+    """One locked package as the file that the index has, for this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = Path(folder) / "requirements.txt"
+        wanted.write_text(package)
+        words = ("--quiet", "--require-hashes", "--no-deps", "--only-binary=:all:", "--dest", folder, "-r", str(wanted))
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+        if done.returncode != 0:
+            raise LocalError(f"{package.split(maxsplit=1)[0]} could not be fetched from the Python package index")
+        yield next(Path(folder).glob("*.whl"))
+
+
+def _pip() -> Path:
+    found = importlib.util.find_spec("pip")
+    if found is None or found.origin is None:
+        raise LocalError("images need pip to fetch Python packages; run make setup")
+    return Path(found.origin).parents[1]

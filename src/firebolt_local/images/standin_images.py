@@ -1,0 +1,95 @@
+"""The images of the stand-ins, under the names that the operator renders by default.
+
+A second tag of the engine differs only in its name and version: something to change an engine's image to.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firebolt_local.images.accounts import add_accounts
+from firebolt_local.images.archive import Image
+from firebolt_local.images.debian_layers import SHELL, layer_above_libc
+from firebolt_local.images.labels import stand_in
+from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
+from firebolt_local.images.operator_image import REQUIREMENTS
+from firebolt_local.images.python_packages import beyond, locked, packages_layer, source_layer
+from firebolt_local.images.python_root import python_layers
+from firebolt_operator.engine.template import ENGINE_USER
+from firebolt_operator.flags import parse_flags
+from firebolt_operator.instance.metadata_service import UID as METADATA_USER
+from firebolt_operator.settings import FLAGS
+
+_DEFAULTS: Final = parse_flags((), FLAGS, {})
+ENGINE: Final = _DEFAULTS["engine-image"]
+ENGINE_NEXT: Final = f"{ENGINE}.next"
+METADATA: Final = _DEFAULTS["metadata-image"]
+UI: Final = _DEFAULTS["ui-image"]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A stand-in, and where the real image has its program."""
+
+    name: str
+    path: str
+    user: int
+
+
+ENGINE_PROGRAM: Final = Program("engine", "/opt/firebolt/firebolt", ENGINE_USER)
+METADATA_PROGRAM: Final = Program("metadata", "/dedicated-pensieve", METADATA_USER)
+UI_PROGRAM: Final = Program("ui", "/opt/firebolt/ui", ENGINE_USER)
+
+
+def engine_images(store: LayerStore) -> list[Image]:
+    return [_image(store, ENGINE_PROGRAM, reference) for reference in (ENGINE, ENGINE_NEXT)]
+
+
+def metadata_images(store: LayerStore) -> list[Image]:
+    return [_image(store, METADATA_PROGRAM, METADATA)]
+
+
+def ui_images(store: LayerStore) -> list[Image]:
+    return [_image(store, UI_PROGRAM, UI)]
+
+
+def _image(store: LayerStore, program: Program, reference: str) -> Image:
+    version = reference.rpartition(":")[2]
+    return Image(
+        reference=reference,
+        layers=[*_shared_layers(store), _start_layer(store, program)],
+        entrypoint=[program.path],
+        user=f"{program.user}:{program.user}",
+        labels=stand_in(f"stand-in {program.name}", version),
+    )
+
+
+def _shared_layers(store: LayerStore) -> list[Layer]:
+    python, run, standins = python_layers(store), locked(REQUIREMENTS), locked("standins.txt")
+    sources = ["firebolt_local/__init__.py", "firebolt_local/standins/**/*"]
+    return [
+        *python,
+        layer_above_libc(store, SHELL),
+        packages_layer(store, python, run),
+        packages_layer(store, python, beyond(standins, run)),
+        source_layer(store, python, sources, name="stand-ins"),
+    ]
+
+
+def _start_layer(store: LayerStore, program: Program) -> Layer:
+    script = (
+        "#!/usr/bin/python3 -IBu\n"
+        "import sys\n"
+        "\n"
+        f"from firebolt_local.standins.{program.name}.main import main\n"
+        "\n"
+        "sys.exit(main())\n"
+    )
+
+    def fill(layer: LayerWriter) -> None:
+        add_accounts(layer, {"firebolt": program.user})
+        layer.file(program.path, script.encode(), mode=PROGRAM_MODE)
+        # The runtime makes no mount points on a read-only disk.
+        for folder in ("var/lib/firebolt", "run/firebolt", "configs", "secrets"):
+            layer.folder(folder, owner=program.user)
+
+    return store.layer(("stand-in start", script, str(program.user)), fill)
