@@ -1,7 +1,7 @@
 """The HTTP servers of the process: health and metrics."""
 
+import os
 import random
-import tempfile
 from pathlib import Path
 
 from firebolt_operator.observability.metrics import CertificateMetrics
@@ -18,7 +18,8 @@ from firebolt_operator.runtime.scrape_access import ScrapeAccess
 from firebolt_operator.runtime.servers import HttpServer, parse_bind_address
 from firebolt_operator.wiring.parts import Parts
 
-DEFAULT_CERTIFICATES = Path(tempfile.gettempdir(), "k8s-metrics-server", "serving-certs")
+# Not tempfile.gettempdir(): it wants to write there, and the operator's disk is read-only.
+DEFAULT_CERTIFICATES = Path(os.environ.get("TMPDIR") or "/tmp", "k8s-metrics-server", "serving-certs")  # noqa: S108
 OFF = frozenset({"", "0"})
 
 
