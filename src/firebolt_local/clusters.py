@@ -23,6 +23,7 @@ _RECORD = "cluster.json"
 
 
 class Kind(StrEnum):
+    NODES = "nodes"
     CONTROL_PLANE = "control-plane"
     EXISTING = "existing"
 
@@ -31,6 +32,7 @@ class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: Kind
     simulated_pods: bool = False
+    nodes: int = 0
     server: str = ""
     kubeconfig: str = ""
     is_complete: bool = False  # False: it is being started, or its start was cut short

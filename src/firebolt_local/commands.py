@@ -13,8 +13,11 @@ from firebolt_local.components import Options
 from firebolt_local.control_plane import ControlPlane
 from firebolt_local.errors import LocalError
 from firebolt_local.existing import check_existing, read_existing, user_kubeconfig
+from firebolt_local.node.cluster import require_root
+from firebolt_local.node.commands import print_readiness
 from firebolt_local.processes import LOGS
 from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.standing import describe, is_already_up, remove_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +32,10 @@ class UpRequest:
 def up(request: UpRequest) -> None:
     cluster = cluster_folder(request.name, request.folder)
     with cluster.locked():
-        if _is_already_up(cluster, request):
-            return
         draft = ClusterRecord(name=request.name, kind=request.kind, simulated_pods=request.simulated_pods)
+        if is_already_up(cluster, draft):
+            _print_already_up(cluster, request.name)
+            return
         # Before anything runs: whatever happens from here on, the next command finds what belongs to this cluster.
         cluster.write(draft)
         if request.kind is Kind.EXISTING:
@@ -48,10 +52,11 @@ def up(request: UpRequest) -> None:
 
 def down(name: str, folder: Path | None) -> None:
     cluster = cluster_folder(name, folder)
-    _existing_record(cluster, name)
+    if _existing_record(cluster, name).kind is Kind.NODES:
+        require_root("the cluster has nodes")
     with cluster.locked():
         if cluster.read() is not None:
-            cluster.remove()
+            remove_cluster(cluster)
     print(f"{name} is down")
 
 
@@ -82,22 +87,6 @@ def logs(name: str, folder: Path | None, program: str | None, *, follow: bool) -
     os.execv(tail, ["tail", "-n", "+1" if program else "20", *(["-F"] if follow else []), *map(str, files)])
 
 
-def _is_already_up(cluster: ClusterFolder, request: UpRequest) -> bool:
-    if cluster.is_free():
-        return False
-    record = cluster.read()
-    if record is None:
-        raise LocalError(f"{cluster.path} holds something else than a cluster; choose an empty folder")
-    if not record.is_complete or not cluster.is_running():
-        print(f"{request.name} was cut short; cleaning up and starting anew")
-        cluster.remove()
-        return False
-    if (record.kind, record.simulated_pods) != (request.kind, request.simulated_pods):
-        raise LocalError(f"{request.name} is up as something else ({_describe(record)}); run firebolt-local down first")
-    print(f"{request.name} is already up: {record.server}\nexport KUBECONFIG={record.kubeconfig}")
-    return True
-
-
 def _start_control_plane(cluster: ClusterFolder, request: UpRequest) -> ControlPlane:
     wanted = programs.CONTROL_PLANE + (programs.SIMULATED_PODS if request.simulated_pods else ())
     found = programs.provide(wanted)
@@ -117,6 +106,11 @@ def _start_control_plane(cluster: ClusterFolder, request: UpRequest) -> ControlP
     return plane
 
 
+def _print_already_up(cluster: ClusterFolder, name: str) -> None:
+    record = _existing_record(cluster, name)
+    print(f"{name} is already up: {record.server}\nexport KUBECONFIG={record.kubeconfig}")
+
+
 def _existing_record(cluster: ClusterFolder, name: str) -> ClusterRecord:
     record = cluster.read()
     if record is not None:
@@ -134,13 +128,11 @@ def _print_status(name: str, folder: Path | None) -> bool:
     found = cluster.processes()
     dead = [program for program, process in found.items() if not process.is_alive()]
     is_well = record.is_complete and not dead
-    print(f"{record.name}: {'up' if is_well else 'broken'}, {_describe(record)}, {record.server or 'no server'}")
+    print(f"{record.name}: {'up' if is_well else 'broken'}, {describe(record)}, {record.server or 'no server'}")
     for program, process in found.items():
         print(f"  {program}: {'ended' if program in dead else 'running'}, pid {process.pid}")
+    if is_well and record.kind is Kind.NODES:
+        return print_readiness(record.name, cluster)
     if not is_well:
         print("  firebolt-local up starts it anew, firebolt-local down removes it")
     return is_well
-
-
-def _describe(record: ClusterRecord) -> str:
-    return f"{record.kind}{' with simulated pods' if record.simulated_pods else ''}"

@@ -52,6 +52,8 @@ class Options:
     bind_address: str = LOOPBACK
     port: int | None = None  # None: any that is free
     server_names: tuple[str, ...] = ()  # more names and addresses for the API server's certificate
+    service_range: str = SERVICE_RANGE
+    prefix: tuple[str, ...] = ()  # put before every command line; see Launch.prefix
     benchmark_limits: bool = False  # raise the controllers' own limits, or they are what gets measured
     extra_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])  # by program
     dies_with_parent: bool = True  # of the thread that starts it; a command that returns says False
@@ -92,10 +94,10 @@ def apiserver_flags(options: Options, files: Files, port: int) -> list[str]:
         f"--etcd-servers=unix://{ETCD_SOCKET}",
         f"--bind-address={options.bind_address}",
         f"--advertise-address={options.bind_address}",
-        # Endpoints of the "kubernetes" Service may not be loopback; nobody here needs them.
-        "--endpoint-reconciler-type=none",
+        # Endpoints of the "kubernetes" Service may not be loopback; nobody there needs them.
+        *(["--endpoint-reconciler-type=none"] if options.bind_address == LOOPBACK else ()),
         f"--secure-port={port}",
-        f"--service-cluster-ip-range={SERVICE_RANGE}",
+        f"--service-cluster-ip-range={options.service_range}",
         f"--client-ca-file={files.authority.certificate}",
         f"--tls-cert-file={files.server.certificate}",
         f"--tls-private-key-file={files.server.key}",

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 
 from firebolt_local import components, processes
@@ -16,7 +17,7 @@ from firebolt_local.components import APISERVER, CONTROLLER_MANAGER, ETCD, SCHED
 from firebolt_local.errors import LocalError, PortTakenError
 from firebolt_local.kube_http import KubeHttp
 from firebolt_local.kubeconfig import Access, write_kubeconfig
-from firebolt_local.pki import Authority, Subject, service_account_keys
+from firebolt_local.pki import Authority, KeyPair, Subject, service_account_keys
 from firebolt_local.ports import LOOPBACK, free_port
 from firebolt_local.processes import Launch, ProcessRecord
 from firebolt_local.unix_http import unix_request
@@ -27,7 +28,7 @@ MASTERS = "system:masters"
 _START_SECONDS = 120
 _LOOK_AGAIN_SECONDS = 0.05
 _PORT_ATTEMPTS = 5
-_SERVER_NAMES = (LOOPBACK, "localhost", "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+_SERVER_NAMES = (LOOPBACK, "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
 
 class ControlPlane:
@@ -89,22 +90,32 @@ class ControlPlane:
 
     def launch(self, name: str, command: Sequence[str]) -> ProcessRecord:
         """Run one more program beside the cluster; it is recorded and stopped with it."""
-        record = processes.start(
+        # Nothing of the caller's environment: a proxy setting would send the cluster's own traffic elsewhere.
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.folder),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        return self.launch_with(
             Launch(
                 name=name,
                 command=command,
                 folder=self.folder,
-                # Nothing of the caller's environment: a proxy setting would send the cluster's own traffic elsewhere.
-                environment={
-                    "PATH": os.environ.get("PATH", os.defpath),
-                    "HOME": str(self.folder),
-                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                },
+                environment=environment,
                 dies_with_parent=self.options.dies_with_parent,
+                prefix=self.options.prefix,
             )
         )
-        self._running[name] = record
+
+    def launch_with(self, launch: Launch) -> ProcessRecord:
+        """The same, with an environment and a place of its own."""
+        record = processes.start(launch)
+        self._running[launch.name] = record
         return record
+
+    def issue(self, file_name: str, subject: Subject) -> KeyPair:
+        """A certificate that this cluster trusts."""
+        return self._authority.issue(file_name, subject)
 
     def log_file(self, name: str) -> Path:
         return self.folder / processes.LOGS / f"{name}.log"
@@ -131,7 +142,8 @@ class ControlPlane:
         egress = self.folder / "egress.json"
         egress.write_text(json.dumps(components.PODS_EGRESS))
         private, public = service_account_keys(self._authority.folder)
-        names = (*_SERVER_NAMES, self.options.bind_address, *self.options.server_names)
+        service = str(ip_network(self.options.service_range)[1])
+        names = (*_SERVER_NAMES, service, self.options.bind_address, *self.options.server_names)
         return Files(
             data=self.folder / "etcd",
             audit_policy=policy,

@@ -14,16 +14,19 @@ from types import FrameType
 from firebolt_local import commands, demo, programs
 from firebolt_local.clusters import DEFAULT_NAME, Kind
 from firebolt_local.errors import LocalError
+from firebolt_local.node import commands as node_commands
+from firebolt_local.node.cluster import NodesRequest
+from firebolt_local.recipes import RECIPES
 
 _INTERRUPTED = 130
+_MOST_NODES = 9
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.command == "up" and options.existing and (options.simulated_pods or options.port):
-        # Simulated pods would take over every node of a cluster that is not ours.
-        parser.error("--existing starts nothing: it goes with neither --simulated-pods nor --port")
+    if options.command == "up" and (problem := _contradiction(options)):
+        parser.error(problem)
     # A polite request to end must not leave half a cluster behind.
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -49,8 +52,23 @@ _ADVICE = {
 }
 
 
+def _contradiction(options: argparse.Namespace) -> str | None:
+    if (options.simulated_pods or options.port) and not options.control_plane:
+        # On nodes that are not ours, simulated pods would take over every one of them.
+        return "--simulated-pods and --port go with --control-plane only"
+    if (options.nodes != 1 or options.yes) and (options.control_plane or options.existing):
+        return (
+            "--nodes and --yes are for a cluster with containers: they go with neither --control-plane nor --existing"
+        )
+    return None
+
+
 def _run(options: argparse.Namespace) -> int:
     match options.command:
+        case "up" if not (options.control_plane or options.existing):
+            node_commands.up_nodes(
+                NodesRequest(name=options.name, folder=options.folder, nodes=options.nodes, assume_yes=options.yes)
+            )
         case "up":
             kind = Kind.EXISTING if options.existing else Kind.CONTROL_PLANE
             request = commands.UpRequest(
@@ -66,10 +84,13 @@ def _run(options: argparse.Namespace) -> int:
         case "status":
             return 0 if commands.status(options.name, options.folder) else 1
         case "build":
-            wanted = (*programs.CONTROL_PLANE, *programs.SIMULATED_PODS, "kubectl")
-            programs.provide(wanted)
+            programs.provide(options.programs or programs.FOR_TESTS)
         case "demo":
             demo.run()
+        case "load-image":
+            node_commands.load_image(options.name, options.folder, options.archives)
+        case "shell":
+            node_commands.shell(options.name, options.folder, options.node, options.words)
         case "kubeconfig":
             commands.kubeconfig(options.name, options.folder)
         case _:
@@ -82,19 +103,30 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     up = _command(verbs, "up", "start a cluster, or say that it is up")
-    kind = up.add_mutually_exclusive_group(required=True)
+    up.description = "Start a cluster with real containers (needs root), or one of the lesser kinds below."
+    kind = up.add_mutually_exclusive_group()
     kind.add_argument("--control-plane", action="store_true", help="API server, controllers and scheduler; no node")
     kind.add_argument("--existing", action="store_true", help="use the cluster of KUBECONFIG; start nothing")
     up.add_argument(
         "--simulated-pods", action="store_true", help="with --control-plane: pods run, as far as the API tells"
     )
-    up.add_argument("--port", type=int, help="port of the API server on 127.0.0.1 (default: any free one)")
+    up.add_argument("--port", type=int, help="with --control-plane: port on 127.0.0.1 (default: any free one)")
+    up.add_argument("--nodes", type=_count, default=1, help=f"how many nodes with containers, up to {_MOST_NODES}")
+    up.add_argument("--yes", action="store_true", help="install missing system packages without asking")
 
-    verbs.add_parser("build", help="build the programs that clusters are made of, once")
+    build = verbs.add_parser("build", help="build the programs that clusters are made of, once")
+    build.add_argument(
+        "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(programs.FOR_TESTS)})"
+    )
     verbs.add_parser("demo", help="the operator at work: a control plane, simulated pods, the examples")
     _command(verbs, "down", "end a cluster and remove everything it left")
     _command(verbs, "status", "say how a cluster is (default: all of them)", default_name=None)
     _command(verbs, "kubeconfig", "print the path of the administrator's kubeconfig")
+    load = _command(verbs, "load-image", "make images known to the nodes of a cluster")
+    load.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="an OCI archive")
+    shell = _command(verbs, "shell", "open a shell inside a node, or run one command there")
+    shell.add_argument("--node", type=int, default=1, help="which node (default: 1, where the control plane runs)")
+    shell.add_argument("words", nargs="*", metavar="COMMAND", help="after --, what to run instead of a shell")
     logs = _command(verbs, "logs", "print what the programs of a cluster say")
     logs.add_argument("program", nargs="?", help="one program, all of it (default: the last lines of each)")
     logs.add_argument("-f", "--follow", action="store_true", help="go on printing")
@@ -116,6 +148,18 @@ def _command(
 def _name(text: str) -> str:
     if not text.replace("-", "").isalnum() or text.startswith("-") or not text.isascii():
         raise argparse.ArgumentTypeError(f"{text!r} is no name; use letters, digits and dashes")
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= _MOST_NODES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes; use 1 to {_MOST_NODES}")
+    return int(text)
+
+
+def _program(text: str) -> str:
+    if text not in RECIPES:
+        raise argparse.ArgumentTypeError(f"there is no program {text!r}; there are {', '.join(RECIPES)}")
     return text
 
 

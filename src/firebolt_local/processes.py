@@ -14,9 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 LOGS = "logs"
 RECORDS = "processes"
 RECORD_SUFFIX = ".process"
+_LAUNCH_SUFFIX = ".launch"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # "$1" is the working folder: sockets are named relative to it, since a socket's path may have 107 bytes only.
 _RECORD_THEN_BECOME = (
@@ -55,12 +58,17 @@ class Launch:
     def record(self) -> Path:
         return self.folder / RECORDS / f"{self.name}{RECORD_SUFFIX}"
 
+    @property
+    def recipe(self) -> Path:
+        return _recipe(self.folder, self.name)
+
 
 def start(launch: Launch) -> ProcessRecord:
     """Start a program in a session of its own (Ctrl-C in the terminal is not meant for it)."""
     for place in (launch.log.parent, launch.record.parent):
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
     launch.record.unlink(missing_ok=True)
+    launch.recipe.write_bytes(msgspec.json.encode(launch, enc_hook=str))
     shell = ["/bin/sh", "-c", _RECORD_THEN_BECOME, str(launch.record), str(launch.folder)]
     argv = [*launch.prefix, *shell, *launch.command]
     if launch.dies_with_parent:
@@ -82,6 +90,19 @@ def start(launch: Launch) -> ProcessRecord:
     return ProcessRecord(pid, stat[0] if stat else 0, _BOOT_ID.read_text().strip())
 
 
+def start_again(folder: Path, name: str) -> ProcessRecord:
+    """End a program, if it still runs, and start it just as it was started before, whoever that was."""
+    kill([record for program, record in read_records(folder).items() if program == name])
+    recipe = _recipe(folder, name).read_bytes()
+    return start(msgspec.json.decode(recipe, type=Launch, dec_hook=lambda _, text: Path(text)))
+
+
+def record_of(pid: int) -> ProcessRecord | None:
+    """A process that runs now; None if there is none."""
+    stat = _read_stat(pid)
+    return ProcessRecord(pid, stat[0], _BOOT_ID.read_text().strip()) if stat else None
+
+
 def read_records(folder: Path) -> dict[str, ProcessRecord]:
     """Every process that was ever recorded there, by name; dead ones included."""
     found: dict[str, ProcessRecord] = {}
@@ -100,6 +121,10 @@ def kill(records: Sequence[ProcessRecord], *, timeout_seconds: float = 20) -> li
     finally:
         for fd in descriptors:
             os.close(fd)
+
+
+def _recipe(folder: Path, name: str) -> Path:
+    return folder / RECORDS / f"{name}{_LAUNCH_SUFFIX}"
 
 
 def _signalled(record: ProcessRecord) -> int | None:

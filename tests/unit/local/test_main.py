@@ -25,7 +25,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         pytest.param([], id="no-command"),
         pytest.param(["sideways"], id="unknown-command"),
-        pytest.param(["up"], id="no-kind"),
         pytest.param(["up", "--control-plane", "--existing"], id="two-kinds"),
         pytest.param(["up", "--existing", "--simulated-pods"], id="pods-on-a-foreign-cluster"),
         pytest.param(["up", "--control-plane", "--name", "../up"], id="a-path-for-a-name"),
