@@ -72,7 +72,7 @@ class Keeper:
             return Parking(engine=self.engine, status=off)
         if status.phase not in TERMINAL:
             # A rollout is under way: two writers must not fight over the number of nodes.
-            return Parking(engine=self.engine, status=status)
+            return Parking(engine=self.engine, status=self._heard(status, self.spec.replicas))
         policy = Policy(
             settings=settings,
             idle_timeout=effective_idle_timeout(self.spec, self.engine_class),
@@ -96,12 +96,20 @@ class Keeper:
         )
         decision = decide_autostop(policy, seen, now=self.now)
         engine = await self._resized(decision)
+        told = _told(status, decision, seen, self.now)
         return Parking(
             engine=engine,
-            status=_told(status, decision, seen, self.now),
+            status=self._heard(told, max(seen.replicas, decision.replicas)),
             look_again_after=policy.poll_interval,
             warnings=() if policy.zone else (_unknown_zone(policy.settings.time_zone),),
         )
+
+    def _heard(self, status: EngineStatus, replicas: int) -> EngineStatus:
+        """Whoever asks while the engine has nodes, or is given some, has been heard: that wakes it no second time."""
+        requested = self._wake_requested_at() if replicas else None
+        if requested is None or (status.wake_handled_at is not None and requested <= status.wake_handled_at):
+            return status
+        return msgspec.structs.replace(status, wake_handled_at=requested)
 
     def _wake_requested_at(self) -> datetime | None:
         requested = parse_wake_request(self.engine.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED))
@@ -134,15 +142,7 @@ def _told(status: EngineStatus, decision: Decision, seen: Observation, now: date
         auto_stop_reason=decision.reason,
         last_activity_time=now if decision.is_activity else status.last_activity_time,
         last_scaled_at=now if is_scaled else status.last_scaled_at,
-        wake_handled_at=_handled(status.wake_handled_at, decision, seen),
     )
-
-
-def _handled(handled: datetime | None, decision: Decision, seen: Observation) -> datetime | None:
-    """A request is handled once the engine has nodes, or is about to: it must not wake the engine a second time."""
-    if seen.wake_requested_at is None or decision.replicas == 0:
-        return handled
-    return seen.wake_requested_at if handled is None else max(handled, seen.wake_requested_at)
 
 
 def _unknown_zone(name: str) -> Warn:

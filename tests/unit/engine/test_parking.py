@@ -141,6 +141,29 @@ async def test_given_a_request_to_a_running_engine_then_it_counts_as_handled() -
     assert (parking.status.wake_handled_at, parking.engine.metadata.resource_version) == (NOON, "7")
 
 
+async def test_given_a_request_during_a_rollout_then_it_counts_as_handled_too() -> None:
+    """Otherwise it would wake the engine again, were it stopped right after."""
+    parking = await Setting(wake=format_time(NOON)).keep(a_status(phase="creating"))
+    assert parking.status == a_status(phase="creating", wake_handled_at=NOON)
+
+
+async def test_given_a_request_while_parking_is_under_way_then_it_is_still_to_be_heard() -> None:
+    status = a_status(phase="draining")
+    assert (await Setting(wake=format_time(NOON), replicas=0).keep(status)).status == status
+
+
+async def test_given_a_request_to_an_engine_that_is_parked_now_then_it_does_not_wake_it_at_once() -> None:
+    setting = Setting(wake=format_time(NOON - MINUTE))
+    parking = await setting.keep(a_status(last_activity_time=NOON - 30 * MINUTE))
+    assert setting.server.patches[0]["spec"] == {"replicas": 0}
+    assert parking.status.wake_handled_at == NOON - MINUTE
+
+
+async def test_given_an_older_request_of_another_gateway_then_the_newest_stays_handled() -> None:
+    status = a_status(last_activity_time=NOON, wake_handled_at=NOON, auto_stop_reason="ActivityObserved")
+    assert (await Setting(wake=format_time(NOON - MINUTE)).keep(status)).status == status
+
+
 async def test_given_a_request_from_far_ahead_then_it_is_neither_handled_nor_heard() -> None:
     wake = format_time(NOON + timedelta(hours=1))
     setting = Setting(replicas=0, pods=0, wake=wake, phase="stopped")

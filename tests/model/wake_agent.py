@@ -1,0 +1,116 @@
+"""What the gateway's agent can do next, with its own book of stamps. Nothing else of it has a memory."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from firebolt_operator.wake.stamping import StampBook
+from tests.model.wake_world import OLDEST, TICK, Age, Agent, World
+
+ENGINE: Final = "eng"
+NOW: Final = 1e6  # seconds on the agent's own clock
+SECONDS: Final = TICK.total_seconds()
+
+
+def agent_steps(world: World) -> Iterator[tuple[str, World]]:
+    agent = world.agent
+    if not agent.sees_endpoints:
+        yield "a query arrives", world._replace(agent=asked(agent))
+    if agent.holds:
+        yield "the client leaves", world._replace(agent=agent._replace(holds=False))
+    if agent.asked is not None and agent.is_due and agent.flight is None:
+        yield "the agent stamps", world._replace(agent=claimed(agent))
+    if agent.flight is not None:
+        yield from _landings(world, agent.flight)
+    if agent != Agent(sees_endpoints=agent.sees_endpoints):
+        yield "the agent restarts", world._replace(agent=Agent(sees_endpoints=agent.sees_endpoints))
+    if agent.sees_endpoints:
+        yield "its endpoints go", world._replace(agent=agent._replace(sees_endpoints=False))
+    elif world.truth.status.size:
+        yield "its endpoints appear", world._replace(agent=appeared(agent))
+
+
+def _landings(world: World, stamp: int) -> Iterator[tuple[str, World]]:
+    yield "the stamp lands", landed(world)
+    lost = world._replace(agent=_settled(world.agent, is_stored=False))
+    yield "the stamp is refused", lost
+    yield "the answer to the stamp is lost", requested(lost, stamp)
+
+
+def landed(world: World) -> World:
+    stamp = world.agent.flight
+    assert stamp is not None
+    return requested(world._replace(agent=_settled(world.agent, is_stored=True)), stamp)
+
+
+def requested(world: World, stamp: int) -> World:
+    """A merge patch changes nothing but the annotation, and the same text changes nothing at all."""
+    if world.truth.request == stamp:
+        return world
+    return world._replace(truth=world.truth._replace(request=stamp), is_used=False)
+
+
+@cache
+def asked(agent: Agent) -> Agent:
+    book = _book(agent)
+    book.demand(ENGINE, now=NOW)
+    return _read(agent._replace(holds=True), book)
+
+
+@cache
+def claimed(agent: Agent) -> Agent:
+    book = _book(agent)
+    claim = book.claim(now=NOW)
+    found = _read(agent, book)
+    return found if claim is None else found._replace(flight=_age(claim.asked_at))
+
+
+@cache
+def appeared(agent: Agent) -> Agent:
+    """Whoever waits is released, and the next query is a new one."""
+    book = _book(agent)
+    book.forget(ENGINE)
+    return _read(agent._replace(sees_endpoints=True, holds=False), book)
+
+
+@cache
+def _settled(agent: Agent, *, is_stored: bool) -> Agent:
+    book = _book(agent)
+    if is_stored:
+        book.stamped(ENGINE, now=NOW)
+    else:
+        book.failed(ENGINE, now=NOW, delay=0.5)
+    return _read(agent._replace(flight=None), book)
+
+
+def _book(agent: Agent) -> StampBook:
+    """The real one, in the state that the world says."""
+    book = StampBook(is_waiting=lambda _: agent.holds)
+    if agent.asked is None:
+        return book
+    book.demand(ENGINE, now=NOW - agent.asked * SECONDS)
+    demand = book._demands[ENGINE]
+    demand.is_owed, demand.is_claimed = agent.is_owed, agent.flight is not None
+    demand.is_forgotten, demand.is_new = agent.is_forgotten, agent.is_new
+    book._due.clear()
+    if not demand.is_claimed:
+        book._due.append((NOW if agent.is_due else NOW + 1, 0, ENGINE, demand))
+    return book
+
+
+def _read(agent: Agent, book: StampBook) -> Agent:
+    demand = book._demands.get(ENGINE)
+    if demand is None:
+        return Agent(sees_endpoints=agent.sees_endpoints, holds=agent.holds, flight=agent.flight)
+    due_at = book.next_due_at()
+    return agent._replace(
+        asked=_age(demand.asked_at),
+        is_owed=demand.is_owed,
+        is_due=due_at is not None and due_at <= NOW,
+        is_forgotten=demand.is_forgotten,
+        is_new=demand.is_new,
+    )
+
+
+def _age(at: float) -> Age:
+    return min(round((NOW - at) / SECONDS), OLDEST)
