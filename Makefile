@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api check fmt fmt-check lint types imports run demo demo-clean crds lock bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -60,11 +60,14 @@ check: fmt-check lint types imports test  ## exactly what CI runs
 run: setup  ## the operator out of cluster, on the current kubeconfig
 	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
 
-demo: programs  ## a control plane with simulated pods, the operator and the examples
-	@$(PY) -m firebolt_local demo
+demo: setup  ## the operator on a real node, under load, with a picture of it; simulated without root
+	@$(LOCAL) demo
 
-demo-clean: setup  ## remove what the demo left
-	@$(LOCAL) down --name demo
+demo-simulated: setup  ## the operator on a control plane with simulated pods; needs no root
+	@$(LOCAL) demo --simulated
+
+demo-clean: setup  ## remove what the demos left
+	@$(LOCAL) demo --clean
 
 crds: setup  ## write config/crd and the reference pages from the models
 	@$(PY) scripts/write_crds.py

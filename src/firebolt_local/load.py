@@ -98,9 +98,16 @@ def client_session(plan: Plan) -> aiohttp.ClientSession:
 async def ask(
     session: aiohttp.ClientSession, plan: Plan, *, clock: Callable[[], float], due_at: float | None = None
 ) -> Answer:
+    answer, _ = await ask_for_body(session, plan, clock=clock, due_at=due_at)
+    return answer
+
+
+async def ask_for_body(
+    session: aiohttp.ClientSession, plan: Plan, *, clock: Callable[[], float], due_at: float | None = None
+) -> tuple[Answer, bytes]:
     """One query; whatever goes wrong becomes part of the answer."""
     asked_at = clock() if due_at is None else due_at
-    status, pod, problem = NO_ANSWER, "", ""
+    status, pod, problem, body = NO_ANSWER, "", "", b""
     try:
         async with session.post(plan.url, data=plan.sql, headers={ENGINE_HEADER: plan.engine}) as response:
             status, pod = response.status, response.headers.get(POD_HEADER, "")
@@ -108,4 +115,4 @@ async def ask(
             problem = "" if status == _OK else f"HTTP {status}: {body.decode(errors='replace')[:_WORDS_KEPT].strip()}"
     except (aiohttp.ClientError, OSError, TimeoutError) as err:
         problem = f"{type(err).__name__}: {err}".removesuffix(": ")
-    return Answer(due_at=asked_at, seconds=clock() - asked_at, status=status, pod=pod, problem=problem)
+    return Answer(due_at=asked_at, seconds=clock() - asked_at, status=status, pod=pod, problem=problem), body

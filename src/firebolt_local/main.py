@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from firebolt_local import commands, demo, programs
+from firebolt_local import commands, programs
 from firebolt_local.clusters import DEFAULT_NAME, Kind
+from firebolt_local.demo import command as demo
 from firebolt_local.errors import LocalError
 from firebolt_local.node import commands as node_commands
 from firebolt_local.node.cluster import NodesRequest
@@ -86,7 +87,7 @@ def _run(options: argparse.Namespace) -> int:
         case "build":
             programs.provide(options.programs or programs.FOR_TESTS)
         case "demo":
-            demo.run()
+            demo.clean() if options.clean else demo.run(simulated_pods=options.simulated)
         case "load-image":
             node_commands.load_image(options.name, options.folder, options.archives)
         case "shell":
@@ -118,7 +119,10 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(programs.FOR_TESTS)})"
     )
-    verbs.add_parser("demo", help="the operator at work: a control plane, simulated pods, the examples")
+    show = verbs.add_parser("demo", help="the operator at work, as a pod on a real node; simulated pods without root")
+    which = show.add_mutually_exclusive_group()
+    which.add_argument("--simulated", action="store_true", help="with simulated pods, which need no root")
+    which.add_argument("--clean", action="store_true", help="remove what demos have left")
     _command(verbs, "down", "end a cluster and remove everything it left")
     _command(verbs, "status", "say how a cluster is (default: all of them)", default_name=None)
     _command(verbs, "kubeconfig", "print the path of the administrator's kubeconfig")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import CONDITION_READY
 from firebolt_operator.api.serialise import parse_engine, parse_instance
 from firebolt_operator.kube.ports import EventType
@@ -18,37 +19,54 @@ class Timeline:
         self._began_at = monotonic()
         self._last: dict[str, str] = {}
         self._engines: dict[str, FireboltEngine] = {}
+        self._instances: dict[str, FireboltInstance] = {}
         self._changed = asyncio.Event()
 
     def engine(self, kind: EventType, manifest: Manifest) -> None:
         engine = parse_engine(manifest)
+        name = engine.metadata.name
         if kind == "DELETED":
-            self._tell(f"engine {engine.metadata.name}", "   deleted")
-            return
-        self._engines[engine.metadata.name] = engine
-        status = engine.status
-        ready = find_condition(status.conditions, CONDITION_READY)
-        pods = f"{status.ready_replicas}/{status.replicas} pods ready"
-        words = f"g{status.current_generation} {status.phase or 'new':<10} {pods:<17} {ready.message if ready else ''}"
-        self._tell(f"engine {engine.metadata.name}", words)
+            self._engines.pop(name, None)
+            self.tell(f"engine {name}", "   deleted")
+        else:
+            self._engines[name] = engine
+            self.tell(f"engine {name}", _engine_words(engine))
         self._changed.set()
 
     def instance(self, kind: EventType, manifest: Manifest) -> None:
         instance = parse_instance(manifest)
+        name = instance.metadata.name
         if kind == "DELETED":
-            self._tell(f"instance {instance.metadata.name}", "   deleted")
-            return
-        ready = find_condition(instance.status.conditions, CONDITION_READY)
-        message = ready.message if ready else ""
-        self._tell(f"instance {instance.metadata.name}", f"   {instance.status.phase or 'new':<28} {message}")
+            self._instances.pop(name, None)
+            self.tell(f"instance {name}", "   deleted")
+        else:
+            self._instances[name] = instance
+            ready = find_condition(instance.status.conditions, CONDITION_READY)
+            words = f"   {instance.status.phase or 'new':<28} {ready.message if ready else ''}"
+            self.tell(f"instance {name}", words)
+        self._changed.set()
 
     async def until(self, name: str, is_there: Callable[[FireboltEngine], bool]) -> None:
-        while name not in self._engines or not is_there(self._engines[name]):
-            self._changed.clear()
-            await self._changed.wait()
+        await self._until(lambda: name in self._engines and is_there(self._engines[name]))
 
-    def _tell(self, what: str, words: str) -> None:
+    async def until_instance(self, name: str, is_there: Callable[[FireboltInstance], bool]) -> None:
+        await self._until(lambda: name in self._instances and is_there(self._instances[name]))
+
+    def tell(self, what: str, words: str) -> None:
+        """The same words about the same thing are not repeated."""
         if self._last.get(what) == words:
             return
         self._last[what] = words
         self._say(f"  {self._monotonic() - self._began_at:5.1f} s  {what:<18} {words}".rstrip())
+
+    async def _until(self, is_there: Callable[[], bool]) -> None:
+        while not is_there():
+            self._changed.clear()
+            await self._changed.wait()
+
+
+def _engine_words(engine: FireboltEngine) -> str:
+    status = engine.status
+    ready = find_condition(status.conditions, CONDITION_READY)
+    pods = f"{status.ready_replicas}/{status.replicas} pods ready"
+    return f"g{status.current_generation} {status.phase or 'new':<10} {pods:<17} {ready.message if ready else ''}"

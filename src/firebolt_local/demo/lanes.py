@@ -88,7 +88,7 @@ def _generation(span: GenerationSpan, serving: Sequence[Serving], axis: TimeAxis
     left = axis.x(span.began_at)
     width = axis.x(span.ended_at or end) - left
     nodes = f"{span.replicas} node{'' if span.replicas == 1 else 's'}"
-    name, tag = f"g{span.number}: {nodes}", span.image.rpartition(":")[2]
+    name, tag = f"g{span.number}: {nodes}", _shortened(span.image.rpartition(":")[2])
     tip = f"Generation {span.number}: {nodes}, image {span.image}, from {clock(span.began_at)}"
     kind = colour(span.number)
     parts = [svg.rect(left, top + 2, width, _GENERATION_ROW - 5, class_=f"outline {kind}", rx=3, tip=tip)]
@@ -96,6 +96,11 @@ def _generation(span: GenerationSpan, serving: Sequence[Serving], axis: TimeAxis
         begin, stop = axis.x(each.began_at), axis.x(min(each.ended_at, span.ended_at or end))
         parts.append(svg.rect(begin, top + 2, stop - begin, _GENERATION_ROW - 5, class_=f"fill {kind}", rx=3, tip=tip))
     return "".join(parts) + _beside(f"{name}, image {tag}", left, left + width, top + 14)
+
+
+def _shortened(tag: str) -> str:
+    """Both ends: versions differ at either."""
+    return tag if len(tag) <= 24 else f"{tag[:13]}\u2026{tag[-9:]}"
 
 
 def _beside(words: str, left: float, right: float, y: float) -> str:

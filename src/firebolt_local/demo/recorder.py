@@ -63,8 +63,8 @@ class Recorder:
             return
         status = parse_engine(manifest).status
         _append_change(self._phases, self._clock(), status.phase)
-        if status.active_generation >= 0:
-            _append_change(self._active, self._clock(), status.active_generation)
+        if status.active_generation >= 0 and _append_change(self._active, self._clock(), status.active_generation):
+            self._note_switch(status.active_generation)
 
     def statefulset(self, kind: EventType, manifest: Manifest) -> None:
         labels = manifest["metadata"].get("labels", {})
@@ -74,11 +74,16 @@ class Recorder:
         known = self._generations.setdefault(uid, _generation_span(manifest, self._clock()))
         if kind == "DELETED":
             self._generations[uid] = msgspec.structs.replace(known, ended_at=self._clock())
+            self.note(f"g{known.number} deleted")
 
     def pod(self, kind: EventType, manifest: Manifest) -> None:
         uid = manifest["metadata"]["uid"]
         known = self._pods.get(uid) or _pod_span(manifest, self._clock())
         self._pods[uid] = _observed(known, kind, manifest, self._clock())
+
+    def _note_switch(self, number: int) -> None:
+        has_nodes = any(span.number == number and span.replicas for span in self._generations.values())
+        self.note(f"g{number} gets the queries" if has_nodes else f"parked: g{number} has no nodes")
 
     def recording(self, told: Told, answers: Sequence[Answer]) -> Recording:
         now = self._clock()
@@ -106,9 +111,11 @@ class Recorder:
         )
 
 
-def _append_change(changes: list[tuple[float, T]], at: float, value: T) -> None:
-    if not changes or changes[-1][1] != value:
-        changes.append((at, value))
+def _append_change(changes: list[tuple[float, T]], at: float, value: T) -> bool:
+    if changes and changes[-1][1] == value:
+        return False
+    changes.append((at, value))
+    return True
 
 
 def _spans(changes: Sequence[tuple[float, T]], now: float) -> list[tuple[float, float, T]]:

@@ -78,3 +78,12 @@ def generation_of_pod(name: str) -> int | None:
     """The pods of a StatefulSet are called after it, and it after its generation."""
     found = _GENERATION.search(name)
     return int(found[1]) if found else None
+
+
+def longest_tail(recording: Recording) -> float:
+    """Seconds from a switch until the last query that still started for the generation before it; the worst switch."""
+    tails = [0.0]
+    for span in recording.serving[:-1]:
+        begun = [answer.due_at for answer in recording.answers if generation_of_pod(answer.pod) == span.generation]
+        tails += [max(begun) - span.ended_at] if begun else []
+    return max(tails)

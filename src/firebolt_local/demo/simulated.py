@@ -17,6 +17,8 @@ import yaml
 from firebolt_local import commands, processes, programs
 from firebolt_local.clusters import ClusterFolder, Kind, cluster_folder
 from firebolt_local.demo.following import follow
+from firebolt_local.demo.groups import without_groups
+from firebolt_local.demo.rest import is_at_rest
 from firebolt_local.errors import LocalError
 from firebolt_local.timeline import Timeline
 from firebolt_operator.api.crds import crd_manifests
@@ -27,7 +29,7 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref
 
-NAME = "demo"
+NAME = "demo-simulated"
 NAMESPACE = "default"
 OPERATOR = "firebolt-operator"
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "quickstart.yaml"
@@ -41,7 +43,8 @@ def run() -> None:
     commands.up(commands.UpRequest(name=NAME, folder=None, kind=Kind.CONTROL_PLANE, simulated_pods=True, port=None))
     cluster = cluster_folder(NAME, None)
     kubectl = programs.provide(["kubectl"])["kubectl"]
-    asyncio.run(_show(cluster))
+    with without_groups():
+        asyncio.run(_show(cluster))
     print(_next_steps(cluster, kubectl))
 
 
@@ -62,17 +65,6 @@ async def _show(cluster: ClusterFolder) -> None:
             )
             await story.step("==> parked: no nodes, until somebody asks again", _scale(client, 0), is_at_rest(0))
             await story.step("==> back with two nodes", _scale(client, 2), is_at_rest(2))
-
-
-def is_at_rest(replicas: int) -> IsThere:
-    phase = "stable" if replicas else "stopped"
-
-    def check(engine: FireboltEngine) -> bool:
-        status = engine.status
-        is_seen = status.observed_generation == engine.metadata.generation
-        return is_seen and status.phase == phase and status.ready_replicas == replicas
-
-    return check
 
 
 async def _create(client: KubeClient) -> None:

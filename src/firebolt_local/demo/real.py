@@ -1,0 +1,138 @@
+"""The operator as a real pod on a cluster of this machine: installed, queried, changed under load, parked and woken.
+
+The cluster goes on running afterwards, for whoever wants to try more.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import yaml
+
+from firebolt_local import programs
+from firebolt_local.demo import faults, words
+from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.demo.chart import WHY_SETTLE, install_operator
+from firebolt_local.demo.following import follow
+from firebolt_local.demo.groups import without_groups
+from firebolt_local.demo.page import page
+from firebolt_local.demo.recorder import Recorder, Told
+from firebolt_local.demo.recording import Recording
+from firebolt_local.demo.removal import remove
+from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, StepFailedError, Story
+from firebolt_local.errors import LocalError
+from firebolt_local.images.catalogue import build_all
+from firebolt_local.images.standin_images import ENGINE_NEXT
+from firebolt_local.load_report import totals
+from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
+from firebolt_local.node.progress import Progress
+from firebolt_local.timeline import Timeline
+from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.kube.ports import EventType, Scope
+from firebolt_operator.refs import Manifest, Ref
+
+NAME: Final = "demo"
+_PROJECT: Final = Path(__file__).resolve().parents[3]
+EXAMPLE: Final = _PROJECT / "examples" / "quickstart.yaml"
+PAGE: Final = _PROJECT / "build" / "demo.html"
+RECORDING: Final = PAGE.with_suffix(".json")
+
+
+def run() -> None:
+    began_at = time.monotonic()
+    cluster = up(NodesRequest(name=NAME, assume_yes=True))
+    found = programs.provide(["helm", "kubectl"])
+    place = words.Place(kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name)
+    _install(cluster, found["helm"])
+    recording, url = asyncio.run(_record(cluster, place))
+    print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
+    if totals(recording.answers).failed:
+        raise LocalError(f"queries failed, which must not happen; {PAGE} shows when, and what they were told")
+
+
+def _install(cluster: NodeCluster, helm: Path) -> None:
+    progress = Progress(_say)
+    _say("==> images, built without a registry")
+    archives = build_all(programs.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
+    cluster.load_images(archives)
+    progress.note("images are on the node")
+    _say(f"==> the operator, with its Helm chart; {WHY_SETTLE}")
+    install_operator(helm, cluster.kubeconfig)
+    progress.note("the operator's pod is ready")
+
+
+async def _record(cluster: NodeCluster, place: words.Place) -> tuple[Recording, str]:
+    async with KubeClient.from_credentials(load_credentials(str(cluster.kubeconfig), {})) as client:
+        for ref in (ENGINE, Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE)):
+            if await remove(client, ref):
+                _say(f"==> {ref} of an earlier run is gone")
+        try:
+            with without_groups():
+                return await _tell(client, cluster)
+        except StepFailedError as err:
+            seen = await faults.observed(client, (NAMESPACE, OPERATOR_NAMESPACE))
+            raise LocalError(faults.explanation(err.step, err.problem, seen, words.tries(place))) from err
+
+
+async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, str]:
+    began_at = time.monotonic()
+
+    def clock() -> float:
+        return time.monotonic() - began_at
+
+    facts = words.facts(cluster.http.get("/version")["gitVersion"], os.cpu_count() or 1)
+    told = Told(began=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), story=words.STORY, facts=facts)
+    recorder, timeline = Recorder(ENGINE.name, clock), Timeline(clock, _say)
+    story = Story(client, recorder, timeline, clock, ENGINE_NEXT, _manifests())
+    try:
+        async with _watching(client, recorder, timeline):
+            await story.run()
+    finally:
+        # A page of a demo that was cut short shows how far it came.
+        recording = _kept(recorder.recording(told, story.answers))
+    return recording, story.url
+
+
+@asynccontextmanager
+async def _watching(client: KubeClient, recorder: Recorder, timeline: Timeline) -> AsyncGenerator[None]:
+    def engine(kind: EventType, manifest: Manifest) -> None:
+        recorder.engine(kind, manifest)
+        timeline.engine(kind, manifest)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(follow(client, Scope(resource=resource, namespace=NAMESPACE), seen), name=resource.plural)
+            for resource, seen in (
+                (FIREBOLT_INSTANCES, timeline.instance),
+                (FIREBOLT_ENGINES, engine),
+                (STATEFULSETS, recorder.statefulset),
+                (PODS, recorder.pod),
+            )
+        ]
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+def _manifests() -> list[Manifest]:
+    found: list[Manifest] = list(yaml.safe_load_all(EXAMPLE.read_text()))
+    return [manifest | {"metadata": manifest["metadata"] | {"namespace": NAMESPACE}} for manifest in found]
+
+
+def _kept(draft: Recording) -> Recording:
+    recording = msgspec.structs.replace(draft, highlights=words.highlights(draft))
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(recording), encoding="utf-8")
+    RECORDING.write_bytes(msgspec.json.encode(recording))
+    return recording
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

@@ -1,0 +1,22 @@
+"""When has an engine, or an instance, arrived where its spec wants it?"""
+
+from collections.abc import Callable
+
+from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import EnginePhase
+
+
+def is_at_rest(replicas: int) -> Callable[[FireboltEngine], bool]:
+    phase = EnginePhase.STABLE if replicas else EnginePhase.STOPPED
+
+    def check(engine: FireboltEngine) -> bool:
+        status = engine.status
+        is_seen = status.observed_generation == engine.metadata.generation
+        return is_seen and status.phase == phase and status.ready_replicas == replicas
+
+    return check
+
+
+def is_ready(instance: FireboltInstance) -> bool:
+    return instance.status.phase == "Ready"

@@ -1,0 +1,81 @@
+"""What is a person told: at the end, when a step fails, when there is no root, and on the page?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.demo.chart import RELEASE, WHY_SETTLE
+from firebolt_local.demo.recording import Highlight, Recording, longest_tail
+from firebolt_local.load_report import totals
+
+STORY: Final = "an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a person finds things afterwards."""
+
+    kubeconfig: Path
+    kubectl: Path
+    page: Path
+    engine: str
+
+
+def needs_root(packages: list[str]) -> str:
+    installs = f"It would also install {', '.join(packages)}.\n" if packages else ""
+    return f"""The demo with real containers needs root: it makes network and mount namespaces and cgroups for its
+one node, which make demo-clean removes again.
+{installs}Run it with: sudo make demo
+
+Going on without root, with simulated pods (the same as make demo-simulated).
+"""
+
+
+def facts(version: str, processors: int) -> list[str]:
+    return [
+        f"Kubernetes {version} with one node, on {processors} processors that also made the load.",
+        "The operator, its wake agent, PostgreSQL and Envoy are the real programs.",
+        "The engine, the metadata service and the UI are stand-ins; the engine executes SQL with DuckDB.",
+        f"One value of the chart was set: {WHY_SETTLE}.",
+    ]
+
+
+def highlights(recording: Recording) -> list[Highlight]:
+    slowest = max((answer.seconds for answer in recording.answers), default=0.0)
+    return [
+        Highlight(value=f"{slowest:.1f} s", label="from parked to answered"),
+        Highlight(value=f"{longest_tail(recording):.1f} s", label="after a switch, the last query for old pods began"),
+    ]
+
+
+def tries(place: Place) -> list[str]:
+    return [
+        f"export KUBECONFIG={place.kubeconfig}",
+        f"alias kubectl={place.kubectl}",
+        f"kubectl describe fireng {place.engine}",
+        "kubectl get events --sort-by .lastTimestamp",
+        f"kubectl logs -n {OPERATOR_NAMESPACE} deploy/{RELEASE} --tail 50",
+        "make demo          # again; it begins afresh",
+        "make demo-clean    # removes everything",
+    ]
+
+
+def ending(recording: Recording, place: Place, url: str, *, seconds: float) -> str:
+    return f"""
+{totals(recording.answers)}; {seconds:.0f} s in all.
+The picture of it: file://{place.page}
+
+The cluster and the operator go on running. Try:
+
+  export KUBECONFIG={place.kubeconfig}
+  alias kubectl={place.kubectl}
+  kubectl get firebolt -o wide                        # instances, engines, classes at a glance
+  kubectl describe fireng {place.engine}                    # what is true of an engine, and why
+  curl {url} -H 'X-Firebolt-Engine: {place.engine}' -d 'SELECT 42'
+  kubectl scale fireng {place.engine} --replicas 4          # a new generation of four nodes
+  kubectl scale fireng {place.engine} --replicas 0          # parked; the next curl wakes it
+  kubectl apply -f examples/engine-class.yaml         # defaults that several engines share
+  kubectl delete pods -n {OPERATOR_NAMESPACE} --all           # during a rollout: the next operator goes on where it was
+
+Clean up with: make demo-clean"""
