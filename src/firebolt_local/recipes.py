@@ -83,6 +83,22 @@ def _containerd() -> GoModule:
     return GoModule(folder, (flag,), ("no_btrfs", "no_zfs", "no_aufs", "no_devmapper", "no_tracing"))
 
 
+def _helm() -> GoModule:
+    folder = _MODULES / "helm"
+    version = pinned_version(folder, "helm.sh/helm/v3")
+    kubernetes = pinned_version(_MODULES / "kubernetes", "k8s.io/kubernetes")
+    major, minor, _ = kubernetes.split(".", 2)
+    # Charts that are only rendered are told this version of Kubernetes; left alone, helm says 1.20.
+    packages = ("chartutil", "lint/rules")
+    told = {
+        f"pkg/{package}.k8sVersion{name}": value
+        for package in packages
+        for name, value in (("Major", major), ("Minor", minor))
+    }
+    values = {"internal/version.version": f"v{version}", **told}
+    return GoModule(folder, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
+
+
 def _recipes() -> dict[str, Recipe]:
     kubernetes, containerd = _kubernetes(), _containerd()
     etcd, kwok, coredns, pause = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns", "pause"))
@@ -96,6 +112,7 @@ def _recipes() -> dict[str, Recipe]:
         *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
         Recipe("coredns", coredns, "."),
         Recipe("pause", pause, "."),
+        Recipe("helm", _helm(), "helm.sh/helm/v3/cmd/helm"),
         Recipe("local-path-provisioner", provisioner, "github.com/rancher/local-path-provisioner"),
     ]
     return {recipe.program: recipe for recipe in recipes}

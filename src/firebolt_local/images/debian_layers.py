@@ -32,9 +32,19 @@ def libc_layer(store: LayerStore) -> Layer:
     def fill(layer: LayerWriter) -> None:
         old_folders(layer)
         layer.folder("tmp", mode=0o1777)
+        layer.folder("run")
+        layer.link("var/run", "/run")
         LIBC.unpack(layer)
 
     return store.layer(LIBC.key(), fill)
+
+
+def shell_layer(store: LayerStore) -> Layer:
+    def fill(layer: LayerWriter) -> None:
+        SHELL.unpack(layer, beyond=LIBC.needed())
+        layer.link("usr/bin/sh", "bash")  # what a script of the package would choose; initdb runs its helpers with it
+
+    return store.layer((*SHELL.key(), *LIBC.key()), fill)
 
 
 def layer_above_libc(store: LayerStore, packages: Packages) -> Layer:

@@ -7,7 +7,7 @@ from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
 from firebolt_local.images.archive import Image
-from firebolt_local.images.debian_layers import SHELL, layer_above_libc, libc_layer
+from firebolt_local.images.debian_layers import libc_layer, shell_layer
 from firebolt_local.images.labels import borrowed_name
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
 from firebolt_local.images.python_packages import fetched, locked
@@ -26,7 +26,7 @@ def envoy_image(store: LayerStore) -> Image:
     version = re.match(r"[^=]+==(\S+)", package)
     return Image(
         reference=ENVOY,
-        layers=[libc_layer(store), layer_above_libc(store, SHELL), _envoy_layer(store, package)],
+        layers=[libc_layer(store), shell_layer(store), _envoy_layer(store, package)],
         entrypoint=["/docker-entrypoint.sh"],
         command=["envoy", "-c", "/etc/envoy/envoy.yaml"],
         environment={"PATH": "/usr/local/bin:/usr/bin:/usr/sbin"},

@@ -5,7 +5,7 @@ from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
 from firebolt_local.images.archive import Image
-from firebolt_local.images.debian_layers import POSTGRES, SHELL, layer_above_libc, libc_layer
+from firebolt_local.images.debian_layers import POSTGRES, layer_above_libc, libc_layer, shell_layer
 from firebolt_local.images.labels import borrowed_name
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
 from firebolt_operator.flags import parse_flags
@@ -22,7 +22,7 @@ def postgres_image(store: LayerStore) -> Image:
     programs = _programs(database)
     return Image(
         reference=REFERENCE,
-        layers=[libc_layer(store), layer_above_libc(store, SHELL), database, _start_layer(store)],
+        layers=[libc_layer(store), shell_layer(store), database, _start_layer(store)],
         entrypoint=["docker-entrypoint.sh"],
         command=["postgres"],
         environment={

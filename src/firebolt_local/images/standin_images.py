@@ -8,7 +8,7 @@ from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
 from firebolt_local.images.archive import Image
-from firebolt_local.images.debian_layers import SHELL, layer_above_libc
+from firebolt_local.images.debian_layers import shell_layer
 from firebolt_local.images.labels import stand_in
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
 from firebolt_local.images.operator_image import REQUIREMENTS
@@ -68,7 +68,7 @@ def _shared_layers(store: LayerStore) -> list[Layer]:
     sources = ["firebolt_local/__init__.py", "firebolt_local/standins/**/*"]
     return [
         *python,
-        layer_above_libc(store, SHELL),
+        shell_layer(store),
         packages_layer(store, python, run),
         packages_layer(store, python, beyond(standins, run)),
         source_layer(store, python, sources, name="stand-ins"),
