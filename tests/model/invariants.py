@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.model.world import State, Status, Truth
+from tests.model.world import Gen, State, Status, Truth
 
 TERMINAL = ("stable", "stopped")
 PHASES = ("", "creating", "switching", "draining", "cleaning", *TERMINAL)
@@ -114,6 +114,8 @@ RULES: tuple[Callable[[Truth], bool], ...] = (
 def broken_step(before: State, after: State) -> str | None:
     """Rules about what a single step may do."""
     old, new = before.truth.engine, after.truth.engine
+    if old is not None and new is None and owned_by(old.uid, after.truth):
+        return "a deleted engine leaves objects behind"
     if old is None or new is None or old.uid != new.uid or new.is_deleting:
         return None
     if new.status.current < old.status.current:
@@ -129,6 +131,19 @@ def broken_step(before: State, after: State) -> str | None:
     if advances and has_nodes and not before.seen.pods[old.status.current].are_ready:
         return "queries are switched to pods that are not ready"
     return None
+
+
+def owned_by(uid: int, truth: Truth) -> list[str]:
+    """What is neither gone nor on its way out. Nobody waits for the garbage collector: it may be asked to orphan."""
+    children = truth.children
+    found = [f"g{number}" for number, gen in enumerate(children.gens) if _is_owned(gen, uid)]
+    is_routed = children.service is not None and children.service.owner == uid
+    return [*found, "the Service"] if is_routed else found
+
+
+def _is_owned(gen: Gen, uid: int) -> bool:
+    has_sts = gen.sts is not None and gen.sts.owner == uid and not gen.sts.is_deleting
+    return has_sts or uid in {gen.config_map, gen.headless}
 
 
 def broken_pass(before: State, after: State) -> str | None:

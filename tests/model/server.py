@@ -4,6 +4,7 @@ It tells the caches of answered writes as the real door does, and can lose the a
 """
 
 from collections.abc import AsyncGenerator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -56,10 +57,8 @@ class ModelServer:
             )
         self._put(self._caches.engine_classes, objects.CLASS, objects.real_class(is_ready=seen.gates.engine_class), 0)
         self._put(self._caches.instances, objects.INSTANCE, objects.real_instance(is_ready=seen.gates.instance), 0)
-        for kind in (names.statefulset_name, names.config_map_name, names.headless_service_name):
-            for generation in range(len(seen.children.gens)):
-                self._load_child(kind(objects.ENGINE, generation))
-        self._load_child(names.engine_service_name(objects.ENGINE))
+        for name in child_names():
+            self._load_child(name)
         for generation, pods in enumerate(seen.pods):
             sts = seen.children.gens[generation].sts
             if sts is not None:
@@ -227,12 +226,14 @@ class ModelServer:
             self.seen = self.seen._replace(children=copied(self.seen.children, self.truth.children, name))
 
 
+@cache
 def child_names() -> list[str]:
     kinds = (names.statefulset_name, names.config_map_name, names.headless_service_name)
     own = [kind(objects.ENGINE, generation) for generation in range(5) for kind in kinds]
     return [*own, names.engine_service_name(objects.ENGINE)]
 
 
+@cache
 def generation_of(name: str) -> int:
     return int(name.removeprefix(f"{objects.ENGINE}-g").split("-")[0])
 

@@ -1,21 +1,10 @@
-"""What people change behind the operator's back is put back; what others add is left alone."""
+"""What a template no longer says is taken back; what others add is left alone."""
 
 from typing import Any
 
-import pytest
-
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.resources import (
-    CONFIG_MAPS,
-    DEPLOYMENTS,
-    POD_DISRUPTION_BUDGETS,
-    ROLE_BINDINGS,
-    ROLES,
-    SERVICE_ACCOUNTS,
-    SERVICES,
-    STATEFULSETS,
-)
+from firebolt_operator.api.resources import CONFIG_MAPS, DEPLOYMENTS, ROLE_BINDINGS, SERVICES, STATEFULSETS
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
@@ -24,62 +13,6 @@ from tests.api.instance.running import Operator
 def gateway_says(instance: FireboltInstance, reason: str) -> bool:
     found = find_condition(instance.status.conditions, "GatewayReady")
     return found is not None and found.reason == reason
-
-
-def without_bookkeeping(found: Manifest) -> Manifest:
-    metadata = {key: found["metadata"].get(key) for key in ("name", "labels", "ownerReferences")}
-    rest = {key: value for key, value in found.items() if key not in {"metadata", "status"}}
-    return {"metadata": metadata, **rest}
-
-
-@pytest.mark.parametrize(
-    ("resource", "name", "patch"),
-    [
-        pytest.param(CONFIG_MAPS, "inst-gateway-config", {"data": {"envoy.yaml": "broken"}}, id="envoy-config"),
-        pytest.param(CONFIG_MAPS, "inst-metadata-config", {"data": {"config.xml": None}}, id="metadata-config"),
-        pytest.param(DEPLOYMENTS, "inst-gateway", {"spec": {"replicas": 5}}, id="scale"),
-        pytest.param(SERVICES, "inst-metadata", {"spec": {"selector": {"firebolt.io/component": "x"}}}, id="selector"),
-        pytest.param(POD_DISRUPTION_BUDGETS, "inst-gateway", {"spec": {"maxUnavailable": 2}}, id="budget"),
-        pytest.param(ROLES, "inst-gateway", {"rules": []}, id="grants"),
-        pytest.param(ROLE_BINDINGS, "inst-gateway", {"subjects": []}, id="subjects"),
-        pytest.param(SERVICE_ACCOUNTS, "inst-gateway", {"metadata": {"ownerReferences": []}}, id="owner"),
-    ],
-)
-async def test_an_edited_object_is_put_back(
-    operator: Operator, person: Person, resource: Resource, name: str, patch: Manifest
-) -> None:
-    await person.make_instance()
-    await operator.until_ready()
-    before = without_bookkeeping(await person.read(resource, name))
-    await person.patch(resource, name, patch)
-
-    def is_back(found: Manifest | None) -> bool:
-        return found is not None and without_bookkeeping(found) == before
-
-    await person.until(resource, name, is_back)
-
-
-@pytest.mark.parametrize(
-    ("resource", "name"),
-    [
-        (STATEFULSETS, "inst-metadata-pg"),
-        (SERVICES, "inst-metadata-pg"),
-        (DEPLOYMENTS, "inst-metadata"),
-        (SERVICE_ACCOUNTS, "inst-gateway"),
-        (ROLES, "inst-gateway"),
-        (ROLE_BINDINGS, "inst-gateway"),
-        (POD_DISRUPTION_BUDGETS, "inst-gateway"),
-    ],
-)
-async def test_a_deleted_object_is_made_again(
-    operator: Operator, person: Person, resource: Resource, name: str
-) -> None:
-    await person.make_instance()
-    await operator.until_ready()
-    deleted = await person.delete(resource, name)
-    uid = deleted["metadata"]["uid"]
-    await person.until(resource, name, lambda found: found is not None and found["metadata"]["uid"] != uid)
-    await operator.until_ready()
 
 
 async def test_what_a_template_no_longer_says_is_taken_back(operator: Operator, person: Person) -> None:
@@ -109,25 +42,51 @@ def _is_plain(deployment: Manifest | None) -> bool:
     return not leftovers and not names & {"shipper", "cache"} and "team" not in template["metadata"]["labels"]
 
 
+ADDED: Manifest = {"labels": {"theirs": "yes"}, "annotations": {"theirs.example/note": "kept"}}
+SIDECAR: Manifest = {"spec": {"template": {"spec": {"containers": [{"name": "theirs", "image": "t:1"}]}}}}
+ADDITIONS: tuple[tuple[Resource, str, Manifest], ...] = (
+    (DEPLOYMENTS, "inst-gateway", SIDECAR),
+    (DEPLOYMENTS, "inst-metadata", SIDECAR),
+    (STATEFULSETS, "inst-metadata-pg", SIDECAR),
+    (SERVICES, "inst-gateway", {}),
+    (CONFIG_MAPS, "inst-gateway-config", {"data": {"theirs": "yes"}}),
+)
+
+
 async def test_what_others_add_stays_and_costs_nothing(operator: Operator, person: Person) -> None:
     await person.make_instance()
     await operator.until_ready()
-    addition = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "inst-gateway", "namespace": person.namespace, "labels": {"theirs": "yes"}},
-        "spec": {"template": {"spec": {"containers": [{"name": "theirs", "image": "t:1"}]}}},
-    }
-    await person.client.apply(addition)
+    for resource, name, more in ADDITIONS:
+        metadata = {"name": name, "namespace": person.namespace, **ADDED}
+        await person.client.apply(
+            {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **more}
+        )
+    # A change of our own to the same objects must not cost them theirs.
+    await person.patch_instance({"spec": {"gateway": {"replicas": 3}, "metadata": {"configFormat": "YAML"}}})
+    await person.until(DEPLOYMENTS, "inst-gateway", lambda found: found is not None and found["spec"]["replicas"] == 3)
+    await person.until(DEPLOYMENTS, "inst-metadata", _has_rolled)
     await operator.until_ready()
     await operator.settled()
     operator.requests.seen.clear()
     assert await operator.next_pass() == "at rest"
     assert operator.requests.seen == {}
-    stored = await person.read(DEPLOYMENTS, "inst-gateway")
-    assert stored["metadata"]["labels"]["theirs"] == "yes"
-    names = [each["name"] for each in stored["spec"]["template"]["spec"]["containers"]]
-    assert sorted(names) == ["envoy", "theirs", "wake-agent"]
+    for resource, name, more in ADDITIONS:
+        stored = await person.read(resource, name)
+        assert stored["metadata"]["labels"]["theirs"] == "yes"
+        assert stored["metadata"]["annotations"]["theirs.example/note"] == "kept"
+        if more is SIDECAR:
+            containers = stored["spec"]["template"]["spec"]["containers"]
+            assert "theirs" in {each["name"] for each in containers}
+    assert (await person.read(CONFIG_MAPS, "inst-gateway-config"))["data"]["theirs"] == "yes"
+
+
+def _has_rolled(found: Manifest | None) -> bool:
+    """Every pod is of the latest template, and ready."""
+    assert found is not None
+    status = found.get("status", {})
+    is_seen = status.get("observedGeneration") == found["metadata"]["generation"]
+    counts = {status.get(kind) for kind in ("updatedReplicas", "readyReplicas", "replicas")}
+    return bool(is_seen and counts == {1})
 
 
 async def test_a_binding_to_another_role_is_made_anew(operator: Operator, person: Person) -> None:

@@ -16,6 +16,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from firebolt_operator.refs import Manifest, Resource
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
 
@@ -88,25 +89,44 @@ async def test_the_phase_follows_the_pods(operator: Operator, person: Person) ->
     await operator.until_ready()
 
 
+LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "postgres"}
+POD_TEMPLATE: Manifest = {
+    "metadata": {"labels": {"their": "app"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+WORKLOAD: Manifest = {"spec": {"replicas": 0, "selector": {"matchLabels": {"their": "app"}}, "template": POD_TEMPLATE}}
+CLAIM: Manifest = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+RBAC = "rbac.authorization.k8s.io"
+THEIRS: dict[Resource, Manifest] = {
+    SECRETS: {"stringData": {"key": "value"}},
+    STATEFULSETS: WORKLOAD,
+    DEPLOYMENTS: WORKLOAD,
+    PERSISTENT_VOLUME_CLAIMS: {"spec": CLAIM},
+    SERVICES: {"spec": {"clusterIP": "None", "selector": {"their": "app"}, "ports": [{"port": 80}]}},
+    CONFIG_MAPS: {"data": {"theirs": "yes"}},
+    POD_DISRUPTION_BUDGETS: {"spec": {"selector": {"matchLabels": {"their": "app"}}}},
+    SERVICE_ACCOUNTS: {},
+    ROLES: {"rules": []},
+    ROLE_BINDINGS: {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "theirs"}},
+}
+
+
 async def test_deletion_takes_what_is_ours_and_leaves_the_rest(operator: Operator, person: Person) -> None:
     await person.make_instance()
     await operator.until_ready()
-    labels = {"firebolt.io/instance": "inst", "firebolt.io/component": "postgres"}
-    await person.make_secret("users-own", {"key": "value"}, labels=labels)
-    await person.client.create(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "users-backup", "namespace": person.namespace, "labels": labels},
-            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-        }
-    )
+    assert THEIRS.keys() == INVENTORY.keys()
+    for resource, content in THEIRS.items():
+        metadata = {"name": "theirs", "namespace": person.namespace, "labels": LABELS}
+        theirs = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **content}
+        await person.client.create(theirs)
+    await operator.settled()
+    assert await operator.next_pass() == "at rest"
     await person.delete(FIREBOLT_INSTANCES, "inst")
     await person.until(FIREBOLT_INSTANCES, "inst", lambda found: found is None)
     await person.until(PERSISTENT_VOLUME_CLAIMS, "data-inst-metadata-pg-0", lambda found: found is None)
-    left = {resource.kind: await person.names(resource, LABEL) for resource in INVENTORY}
-    survivors = {"Secret": {"users-own"}, "PersistentVolumeClaim": {"users-backup"}}
-    assert left == {resource.kind: survivors.get(resource.kind, set()) for resource in INVENTORY}
+    assert {each.kind: await person.names(each, LABEL) for each in INVENTORY} == {
+        each.kind: {"theirs"} for each in INVENTORY
+    }
 
 
 async def test_an_instance_that_comes_back_gets_a_new_database(operator: Operator, person: Person) -> None:
