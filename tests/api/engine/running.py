@@ -157,6 +157,12 @@ class Operator:
             lambda engine: engine.metadata.generation >= version and is_at_rest(engine), edited["metadata"]["name"]
         )
 
+    async def until_class_seen(self, edited: Manifest) -> FireboltEngineClass:
+        version = edited["metadata"]["generation"]
+        return await self.until_class(
+            edited["metadata"]["name"], lambda found: found.status.observed_generation >= version
+        )
+
     async def until_attempt(self, number: int, name: str = "eng") -> FireboltEngine:
         """That generation is the latest one that was begun."""
         return await self.until(lambda engine: engine.status.current_generation == number, name)
@@ -173,6 +179,7 @@ class Operator:
     async def stays_at_rest(self, generation: int, name: str = "eng") -> FireboltEngine:
         """Passes that find nothing to do ask nothing of the API server, and write nothing."""
         before = await self.until_at_rest(generation, name)
+        await self.sees(self._are_classes_told)
         await self.settled()
         self.requests.seen.clear()
         for _ in range(2):
@@ -184,6 +191,15 @@ class Operator:
         assert after.status.current_generation == generation
         assert before.metadata.uid == after.metadata.uid
         return after
+
+    def _are_classes_told(self) -> bool:
+        """No class has a status to be written yet: such a write would be counted as the engine's."""
+        bound = Counter(engine.spec.engine_class_ref for engine in self.caches.engines.values() if engine.spec)
+        return all(
+            told.status.observed_generation == told.metadata.generation
+            and told.status.bound_engines == bound[told.metadata.name]
+            for told in self.caches.engine_classes.values()
+        )
 
     async def until_class(self, name: str, wanted: Callable[[FireboltEngineClass], bool]) -> FireboltEngineClass:
         def look() -> FireboltEngineClass | None:

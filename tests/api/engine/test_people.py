@@ -129,6 +129,7 @@ async def test_pods_with_copied_labels_do_not_count(operator: Operator, person: 
     await operator.sees(lambda: any(pod.name == "stranger" and pod.is_ready for pod in operator.caches.pods.values()))
     await operator.next_pass()
     assert (await operator.until_phase("creating")).status.replicas == 0
+    await operator.sees(lambda: operator.caches.pods.get((operator.namespace, "eng-g0-0")))
     await person.annotate_pod("eng-g0-0", ready=None)
     engine = await operator.until_at_rest(0)
     assert (engine.status.replicas, engine.status.ready_replicas) == (1, 1)

@@ -55,9 +55,9 @@ async def swap_class(person: Person) -> None:
     await person.edit_engine(engineClassRef="other")
 
 
-async def swap_for_an_equal_class(person: Person) -> None:
+async def swap_for_an_equal_class(person: Person) -> Manifest:
     await person.make_class("twin", template={"metadata": {"labels": {"size": "small"}}})
-    await person.edit_engine(engineClassRef="twin")
+    return await person.edit_engine(engineClassRef="twin")
 
 
 async def move_instance(person: Person) -> None:
@@ -154,6 +154,8 @@ async def test_no_new_generation(resting: Operator, person: Person, edit: Edit) 
     edited = await edit(person)
     if isinstance(edited, dict) and edited["kind"] == "FireboltEngine":
         await resting.until_done(edited)
+    if isinstance(edited, dict) and edited["kind"] == "FireboltEngineClass":
+        await resting.until_class_seen(edited)
     await resting.next_pass()
     await resting.stays_at_rest(0)
     assert (await person.read(PODS, "eng-g0-0"))["metadata"]["uid"] == uid
