@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Final, Protocol
 
 from firebolt_operator.api.resources import CORE_EVENTS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS
 from firebolt_operator.errors import OperatorError
-from firebolt_operator.kube.ports import Reader, Scope
+from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Resource
 
 _MOST_EVENTS: Final = 8
 _MOST_SECONDS: Final = 10.0
 
 
-async def observed(reader: Reader, namespaces: Iterable[str]) -> list[str]:
+class Lists(Protocol):
+    async def list(self, scope: Scope, /) -> list[Manifest]: ...
+
+
+async def observed(reader: Lists, namespaces: Iterable[str]) -> list[str]:
     """One line for each thing worth knowing; whatever cannot be read is left out."""
     lines = list[str]()
     for namespace in namespaces:
@@ -70,7 +74,7 @@ def _event_time(event: Manifest) -> str:
     return time
 
 
-async def _list(reader: Reader, resource: Resource, namespace: str) -> list[Manifest]:
+async def _list(reader: Lists, resource: Resource, namespace: str) -> list[Manifest]:
     with suppress(OperatorError, TimeoutError):
         async with asyncio.timeout(_MOST_SECONDS):
             return await reader.list(Scope(resource=resource, namespace=namespace))

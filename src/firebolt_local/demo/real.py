@@ -20,6 +20,7 @@ from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.demo.chart import WHY_SETTLE, install_operator
 from firebolt_local.demo.following import follow
 from firebolt_local.demo.groups import without_groups
+from firebolt_local.demo.loaded import load_changed
 from firebolt_local.demo.page import page
 from firebolt_local.demo.recorder import Recorder, Told
 from firebolt_local.demo.recording import Recording
@@ -61,8 +62,8 @@ def _install(cluster: NodeCluster, helm: Path) -> None:
     progress = Progress(_say)
     _say("==> images, built without a registry")
     archives = build_all(programs.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
-    cluster.load_images(archives)
-    progress.note("images are on the node")
+    loaded = load_changed(cluster, archives)
+    progress.note(f"images are on the node, {len(loaded)} of {len(archives)} archives loaded now")
     _say(f"==> the operator, with its Helm chart; {WHY_SETTLE}")
     install_operator(helm, cluster.kubeconfig)
     progress.note("the operator's pod is ready")

@@ -1,0 +1,34 @@
+"""Which images does the node lack? Loading takes a while, and most runs have changed none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from firebolt_local.node.cluster import NodeCluster
+
+_RECORD: Final = "demo-images.json"
+Identity = tuple[int, int]  # size and time of the last change: an archive that would be the same is not written again
+
+
+def load_changed(cluster: NodeCluster, archives: Sequence[Path]) -> list[Path]:
+    """Answers those that were loaded. The record goes with the cluster, as the images do."""
+    record = cluster.folder.path / _RECORD
+    missing = changed(record, archives)
+    cluster.load_images(missing)
+    record.write_bytes(msgspec.json.encode({str(path): _identity(path) for path in archives}))
+    return missing
+
+
+def changed(record: Path, archives: Sequence[Path]) -> list[Path]:
+    try:
+        known = msgspec.json.decode(record.read_bytes(), type=dict[str, Identity])
+    except (FileNotFoundError, msgspec.DecodeError):
+        known = {}
+    return [path for path in archives if known.get(str(path)) != _identity(path)]
+
+
+def _identity(path: Path) -> Identity:
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns

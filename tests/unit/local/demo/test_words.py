@@ -1,0 +1,39 @@
+"""Are people told what is missing, what to try, and how to clean up?"""
+
+from pathlib import Path
+
+from firebolt_local.demo import words
+from firebolt_local.demo.recording import longest_tail
+from tests.unit.local.demo.sample import a_recording
+
+PLACE = words.Place(
+    kubeconfig=Path("/k/config"), kubectl=Path("/b/kubectl"), page=Path("/p/demo.html"), engine="analytics"
+)
+
+
+def test_without_root_the_reason_the_packages_and_the_way_are_named() -> None:
+    told = words.needs_root(["runc", "nftables"])
+    assert "needs root" in told
+    assert "It would also install runc, nftables." in told
+    assert "sudo make demo" in told
+
+
+def test_nothing_is_said_about_packages_that_are_there() -> None:
+    assert "install" not in words.needs_root([])
+
+
+def test_the_end_shows_the_page_the_next_steps_and_the_way_out() -> None:
+    told = words.ending(a_recording(), PLACE, "http://10.0.0.1:80/", seconds=170)
+    assert "4,302 queries, 0 failed" in told
+    assert "170 s in all" in told
+    for words_of_it in (
+        "file:///p/demo.html",
+        "export KUBECONFIG=/k/config",
+        "curl http://10.0.0.1:80/",
+        "make demo-clean",
+    ):
+        assert words_of_it in told
+
+
+def test_the_tail_of_a_switch_is_measured_from_the_switch() -> None:
+    assert 0.8 < longest_tail(a_recording()) < 1.0
