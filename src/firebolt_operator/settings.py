@@ -25,6 +25,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="health-probe-bind-address", default=":8081", help="where health is served; 0 turns it off"),
     Flag(name="leader-elect", kind=Kind.BOOLEAN, default="false", help="let one of several replicas lead"),
     Flag(name="leader-elect-namespace", help="namespace of the lease; needed outside a cluster only"),
+    Flag(name="enable-webhooks", kind=Kind.BOOLEAN, default="false", help="must be false; there are no webhooks yet"),
     Flag(name="enable-http2", kind=Kind.BOOLEAN, default="false", help="allow HTTP/2 on TLS listeners"),
     Flag(name="engine-max-cpu", help="largest CPU request or limit of an engine container"),
     Flag(name="engine-max-memory", help="largest memory request or limit of an engine container"),
@@ -113,6 +114,12 @@ class Settings:
 
 def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
     values = parse_flags(words, FLAGS, environment)
+    if BOOLEANS[values["enable-webhooks"]]:
+        # Going on without them would leave people believing in checks at admission that nobody makes.
+        raise ConfigurationError(
+            "--enable-webhooks: admission webhooks are not part of this version; "
+            "leave the flag out, and the operator refuses bad objects when it comes to them"
+        )
     return Settings(
         show_version=BOOLEANS[values["version"]],
         kubeconfig=values["kubeconfig"],

@@ -96,3 +96,9 @@ def test_help_is_not_an_error() -> None:
 
 def test_every_flag_says_what_it_is_for() -> None:
     assert [flag.name for flag in FLAGS if not flag.help] == []
+
+
+def test_webhooks_can_be_turned_off_and_not_on() -> None:
+    assert parse_settings(["--enable-webhooks=false"], {}) == parse_settings([], {})
+    with pytest.raises(ConfigurationError, match="--enable-webhooks.*not part of this version"):
+        parse_settings(["--enable-webhooks"], {})

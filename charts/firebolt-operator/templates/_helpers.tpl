@@ -1,0 +1,107 @@
+{{- define "firebolt-operator.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "firebolt-operator.fullname" -}}
+{{- $name := include "firebolt-operator.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "firebolt-operator.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "firebolt-operator.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "firebolt-operator.managerLabels" -}}
+{{ include "firebolt-operator.selectorLabels" . }}
+control-plane: controller-manager
+{{- end -}}
+
+{{- define "firebolt-operator.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "firebolt-operator.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.extraLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "firebolt-operator.annotations" -}}
+{{- with .Values.extraAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "firebolt-operator.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "firebolt-operator.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "firebolt-operator.subject" -}}
+kind: ServiceAccount
+name: {{ include "firebolt-operator.serviceAccountName" . }}
+namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{- define "firebolt-operator.image" -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+
+{{- /* ":8443" and "0.0.0.0:8443" both end with the port. */ -}}
+{{- define "firebolt-operator.port" -}}
+{{- splitList ":" . | last -}}
+{{- end -}}
+
+{{- define "firebolt-operator.metricsPortName" -}}
+{{- ternary "https" "http" .Values.metrics.secure -}}
+{{- end -}}
+
+{{- /* One role for the whole cluster, or one for each watched namespace; the rules are the same text. */ -}}
+{{- define "firebolt-operator.role" -}}
+{{- $root := .root -}}
+{{- $name := printf "%s-%s" (include "firebolt-operator.fullname" $root) .suffix -}}
+{{- $rules := .rules -}}
+{{- range $namespace := default (list "") $root.Values.watchNamespaces }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ ternary "Role" "ClusterRole" (ne $namespace "") }}
+metadata:
+  name: {{ $name }}
+  {{- with $namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "firebolt-operator.labels" $root | nindent 4 }}
+  {{- include "firebolt-operator.annotations" $root | nindent 2 }}
+rules:
+{{ $rules | trim }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ ternary "RoleBinding" "ClusterRoleBinding" (ne $namespace "") }}
+metadata:
+  name: {{ $name }}
+  {{- with $namespace }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "firebolt-operator.labels" $root | nindent 4 }}
+  {{- include "firebolt-operator.annotations" $root | nindent 2 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ ternary "Role" "ClusterRole" (ne $namespace "") }}
+  name: {{ $name }}
+subjects:
+  - {{- include "firebolt-operator.subject" $root | nindent 4 }}
+{{- end }}
+{{- end -}}

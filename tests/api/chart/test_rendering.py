@@ -1,0 +1,198 @@
+"""What does the chart render, and what does it refuse?"""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from firebolt_operator.settings import parse_settings
+from tests.api.chart.rendering import CHART, arguments, helm, names, only, refusal, rendered
+
+DEFAULT = [
+    "ClusterRole firebolt-operator-apiserver-proxy",
+    "ClusterRole firebolt-operator-manager",
+    "ClusterRole firebolt-operator-metrics-auth",
+    "ClusterRoleBinding firebolt-operator-apiserver-proxy",
+    "ClusterRoleBinding firebolt-operator-manager",
+    "ClusterRoleBinding firebolt-operator-metrics-auth",
+    "Deployment system firebolt-operator",
+    "Role system firebolt-operator-leader-election",
+    "RoleBinding system firebolt-operator-leader-election",
+    "Service system firebolt-operator-metrics",
+    "ServiceAccount system firebolt-operator",
+    "ValidatingAdmissionPolicy firebolt-gateway-wake",
+    "ValidatingAdmissionPolicyBinding firebolt-gateway-wake",
+]
+CLUSTER_WIDE = [name for name in DEFAULT if name.startswith("ClusterRole") and "metrics-auth" not in name]
+EVERYWHERE = [name for name in DEFAULT if name not in CLUSTER_WIDE]
+
+
+def without(*words: str) -> list[str]:
+    return [name for name in DEFAULT if not any(word in name for word in words)]
+
+
+def test_the_linter_has_nothing_to_say() -> None:
+    done = helm("lint", "--strict", str(CHART))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        pytest.param({}, DEFAULT, id="default"),
+        pytest.param(
+            {"watchNamespaces": ["a", "b"]},
+            sorted(
+                [
+                    *EVERYWHERE,
+                    *(
+                        f"{kind} {namespace} firebolt-operator-{suffix}"
+                        for kind in ("Role", "RoleBinding")
+                        for namespace in ("a", "b")
+                        for suffix in ("manager", "apiserver-proxy")
+                    ),
+                ]
+            ),
+            id="a-role-in-each-watched-namespace-and-none-for-the-cluster",
+        ),
+        pytest.param({"rbac": {"apiserverProxyGrant": False}}, without("apiserver-proxy"), id="no-proxy"),
+        pytest.param({"rbac": {"create": False}}, without("Role"), id="no-rights"),
+        pytest.param({"metrics": {"enabled": False}}, without("metrics"), id="no-metrics"),
+        pytest.param({"metrics": {"secure": False}}, without("metrics-auth"), id="plain-metrics"),
+        pytest.param({"leaderElection": {"enabled": False}}, without("leader-election"), id="no-election"),
+        pytest.param({"serviceAccount": {"create": False}}, without("ServiceAccount"), id="an-account-of-yours"),
+        pytest.param({"admissionPolicy": {"create": False}}, without("AdmissionPolicy"), id="no-policy"),
+    ],
+)
+def test_objects(values: dict[str, Any], expected: list[str]) -> None:
+    assert names(rendered(values)) == expected
+
+
+@pytest.mark.parametrize("values", [{}, {"watchNamespaces": ["a"]}], ids=["cluster", "namespace"])
+def test_rules_are_the_same_in_both_envelopes(values: dict[str, Any]) -> None:
+    roles = [each for each in rendered(values) if each["metadata"]["name"] == "firebolt-operator-manager"]
+    assert [role["rules"] for role in roles if "rules" in role] == [
+        yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    ]
+
+
+def test_the_operator_understands_every_argument() -> None:
+    values = {
+        "watchNamespaces": ["a", "b"],
+        "watchLabelSelector": "!example.com/managed",
+        "engineResourceBounds": {"maxCPU": 32, "maxMemory": "256Gi", "maxEphemeralStorage": "1Ti"},
+        "drainSettle": "8s",
+        "defaultImages": {"engine": "x/engine:1", "ui": "x/ui:2"},
+        "image": {"repository": "x/operator", "tag": "v9", "pullPolicy": "Always"},
+    }
+    settings = parse_settings(arguments(rendered(values)), {})
+    assert settings.leader_elect
+    assert settings.namespaces == ("a", "b")
+    assert settings.watch_label_selector == "!example.com/managed"
+    assert (settings.engine_max_cpu, settings.engine_max_memory) == ("32", "256Gi")
+    assert settings.drain_settle.total_seconds() == 8
+    assert (settings.images.engine, settings.images.ui) == ("x/engine:1", "x/ui:2")
+    assert (settings.images.wake_agent, settings.images.wake_agent_pull_policy) == ("x/operator:v9", "Always")
+    assert (settings.metrics.bind_address, settings.metrics.secure) == (":8443", True)
+
+
+def test_by_default_no_argument_narrows_anything() -> None:
+    settings = parse_settings(arguments(rendered({})), {})
+    assert (settings.namespaces, settings.watch_label_selector, settings.engine_max_cpu) == ((), "", "")
+    assert settings.drain_settle == parse_settings([], {}).drain_settle
+    assert settings.images.wake_agent == "ghcr.io/firebolt-db/firebolt-operator:v0.1.0"
+
+
+def test_additional_arguments_come_last_and_so_win() -> None:
+    words = arguments(rendered({"additionalArgs": ["--zap-log-level=debug", "--drain-settle=1s"], "drainSettle": "9s"}))
+    assert words[-2:] == ["--zap-log-level=debug", "--drain-settle=1s"]
+    assert parse_settings(words, {}).drain_settle.total_seconds() == 1
+
+
+def test_metrics_that_are_off_are_off_in_the_process_too() -> None:
+    assert parse_settings(arguments(rendered({"metrics": {"enabled": False}})), {}).metrics.bind_address == "0"
+
+
+def test_the_container_can_do_as_little_as_possible() -> None:
+    pod = only(rendered({}), "Deployment")["spec"]["template"]["spec"]
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "fsGroup": 65532,
+    }
+    container = pod["containers"][0]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert container["command"] == ["/manager"]
+    assert {"volumes", "volumeMounts", "resources"} & {*pod, *container} == set()
+
+
+@pytest.mark.parametrize(
+    ("release", "values", "expected"),
+    [
+        pytest.param("firebolt-operator", {}, "firebolt-operator", id="release-says-it-all"),
+        pytest.param("prod", {}, "prod-firebolt-operator", id="release-first"),
+        pytest.param("prod", {"nameOverride": "fb"}, "prod-fb", id="name"),
+        pytest.param("prod", {"fullnameOverride": "x" * 62 + "-y"}, "x" * 62, id="cut-without-a-dash-at-the-end"),
+    ],
+)
+def test_full_name(release: str, values: dict[str, Any], expected: str) -> None:
+    assert only(rendered(values, release=release), "Deployment")["metadata"]["name"] == expected
+
+
+def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> None:
+    values = {
+        "extraLabels": {"team": "data"},
+        "extraAnnotations": {"note": "text"},
+        "podLabels": {"pod": "p"},
+        "serviceAccount": {"annotations": {"role": "arn"}},
+    }
+    manifests = rendered(values)
+    policy_is_verbatim = [each for each in manifests if "AdmissionPolicy" not in each["kind"]]
+    assert {each["metadata"]["labels"]["team"] for each in policy_is_verbatim} == {"data"}
+    assert {each["metadata"]["annotations"]["note"] for each in policy_is_verbatim} == {"text"}
+    assert only(manifests, "ServiceAccount")["metadata"]["annotations"] == {"note": "text", "role": "arn"}
+    pod = only(manifests, "Deployment")["spec"]["template"]["metadata"]
+    assert (pod["labels"]["pod"], "team" in pod["labels"]) == ("p", False)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        pytest.param({"webhook": {"enabled": True}}, "not part of this version", id="webhooks"),
+        pytest.param({"replicaCount": 2, "leaderElection": {"enabled": False}}, "leaderElection", id="two-leaders"),
+        pytest.param({"replicaCount": 0}, "replicaCount", id="no-replicas"),
+        pytest.param({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy", id="pull-policy"),
+        pytest.param({"watchNamespaces": [""]}, "watchNamespaces", id="nameless-namespace"),
+        pytest.param({"drainSettle": "soon"}, "drainSettle", id="no-duration"),
+        pytest.param({"logging": {"level": "chatty"}}, "level", id="log-level"),
+        pytest.param({"defaultImages": {"envoy": "x"}}, "defaultImages", id="unknown-image"),
+    ],
+)
+def test_refused_values(values: dict[str, Any], said: str) -> None:
+    assert said in refusal(values)
+
+
+def test_resources_may_be_numbers() -> None:
+    resources = {"limits": {"cpu": 1, "memory": "256Mi"}}
+    pod = only(rendered({"resources": resources}), "Deployment")["spec"]["template"]["spec"]
+    assert pod["containers"][0]["resources"] == resources
+
+
+def test_monitors_come_when_asked_for() -> None:
+    operator = {"enabled": True, "bearerTokenSecret": {"name": "scraper"}}
+    values = {
+        "podMonitor": {"engines": {"enabled": True}, "gateway": {"enabled": True}, "allNamespaces": True},
+        "serviceMonitor": {"operator": operator},
+    }
+    manifests = rendered(values)
+    monitors = [each for each in manifests if each["kind"].endswith("Monitor")]
+    assert sorted(each["metadata"]["name"].removeprefix("firebolt-operator-") for each in monitors) == [
+        "engines", "gateway", "operator",
+    ]  # fmt: skip
+    (endpoint,) = only(manifests, "ServiceMonitor")["spec"]["endpoints"]
+    assert (endpoint["port"], endpoint["scheme"]) == ("https", "https")
+    assert endpoint["authorization"]["credentials"] == {"name": "scraper", "key": "token"}

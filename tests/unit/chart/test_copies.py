@@ -1,0 +1,50 @@
+"""Does the chart install what the repository says elsewhere?"""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from firebolt_local.images import operator_image
+from firebolt_operator.api.crds import crd_files
+from firebolt_operator.flags import parse_flags
+from firebolt_operator.settings import FLAGS
+from firebolt_operator.version import SOURCE_TREE
+
+REPOSITORY = Path(__file__).parents[3]
+CHART = REPOSITORY / "charts/firebolt-operator"
+
+
+@pytest.mark.parametrize("name", sorted(crd_files()))
+def test_a_crd_of_the_chart_is_the_generated_one(name: str) -> None:
+    assert (CHART / "crds" / name).read_text() == crd_files()[name], "run make crds"
+
+
+def test_the_chart_has_no_other_crd() -> None:
+    assert {path.name for path in (CHART / "crds").iterdir()} == set(crd_files())
+
+
+def test_the_admission_policy_of_the_chart_is_the_one_in_config() -> None:
+    theirs = REPOSITORY / "config/admission/gateway-wake.yaml"
+    assert (CHART / "files/gateway-wake.yaml").read_text() == theirs.read_text()
+
+
+def test_the_chart_installs_the_operator_that_is_here() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    assert chart["appVersion"] == f"v{SOURCE_TREE}"
+    assert f"{values['image']['repository']}:{chart['appVersion']}" == operator_image.REFERENCE
+
+
+def test_every_default_image_of_the_chart_is_a_flag_of_the_operator() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    known = parse_flags((), FLAGS, {})
+    assert [component for component in values["defaultImages"] if f"{component}-image" not in known] == []
+
+
+def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
+    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    words = {word for rule in rules for key in ("apiGroups", "resources", "verbs") for word in rule[key]}
+    assert "*" not in words
+    assert {"nodes", "namespaces", "clusterroles", "pods/exec", "pods/proxy", "escalate", "bind"} & words == set()
+    assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["get", "list", "watch"]]
