@@ -37,7 +37,9 @@ from tests.api.engine.templates import (
     used_fields,
 )
 from tests.support.crds import install_crds
-from tests.support.engine_inputs import IMAGES, INSTANCE
+from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs
+from tests.unit.engine.drift_rows import CHANGED, CLASS, EDITS, HARMLESS, HARMLESS_EDITS, SPEC, touched
+from tests.unit.engine.live import changed
 
 SEED = 20
 MIXED = 330
@@ -281,6 +283,53 @@ async def test_given_an_edit_behind_our_back_then_it_is_drift(
     drift = find_drift(await bench.live(inputs), inputs)
     assert drift is not None
     assert drift.startswith(f"spec.template.spec.{where}: ")
+
+
+ROWS = Case(
+    "rows",
+    SPEC["template"],
+    inherited=CLASS["template"],
+    settings={name: value for name, value in SPEC.items() if name != "template"},
+)
+
+
+def told(drift: str | None) -> str | None:
+    return drift.partition(": ")[0] if drift else None
+
+
+async def test_given_every_row_then_what_the_api_server_stores_drifts_just_so(
+    bench: Bench, control_plane: ControlPlane
+) -> None:
+    """Somebody's edit, as the server would store it; what it would refuse is judged as it stands."""
+    inputs, live = await bench.stored(ROWS)
+    assert find_drift(live, inputs) is None
+    path = (
+        f"/apis/apps/v1/namespaces/{bench.namespace}/statefulsets/rows-g{GENERATION}?dryRun=All&fieldManager=somebody"
+    )
+    seen, wrong = Counter[str](), dict[str, tuple[str | None, str | None]]()
+    rows: list[tuple[str, object, str | None]] = [*CHANGED, *((where, value, None) for where, value in HARMLESS)]
+    for where, value, expected in rows:
+        edited = touched(live, where, value)
+        del edited["metadata"]["resourceVersion"]  # the StatefulSet's controller goes on writing its status
+        status, body = control_plane.http.text("PUT", path, json.dumps(edited))
+        seen[str(status)] += 1
+        if status != 200:
+            del edited["metadata"]["managedFields"]  # nobody's word for who took a field away
+        drift = find_drift(json.loads(body) if status == 200 else edited, inputs)
+        if told(drift) != expected:
+            wrong[f"{where} = {value} ({status})"] = (told(drift), expected)
+    print(f"\nrows by answer: {dict(seen)}")
+    assert wrong == {}
+    assert seen["200"] > seen["422"]
+
+
+async def test_given_every_edit_then_only_those_that_change_the_stored_pods_drift(bench: Bench) -> None:
+    inputs, live = await bench.stored(ROWS)
+    for edits, is_drift in ((EDITS, True), (HARMLESS_EDITS, False)):
+        for where, value in edits:
+            wanted = dataclasses.replace(inputs, spec=engine_inputs(changed(SPEC, where, value)).spec)
+            drift = find_drift(live, wanted)
+            assert (drift is not None) == is_drift, f"{where} = {value}: {drift}"
 
 
 async def test_given_images_then_we_know_the_pull_policy_the_api_server_gives_them(bench: Bench) -> None:
