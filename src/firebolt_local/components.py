@@ -128,6 +128,8 @@ def controller_manager_flags(options: Options, files: Files, kubeconfig: Path) -
         f"--controllers={','.join(options.controllers)}",
         f"--service-account-private-key-file={files.service_account_key}",
         f"--root-ca-file={files.authority.certificate}",
+        # It makes this folder, by default one of the machine's own.
+        "--flex-volume-plugin-dir=volume-plugins",
         *(_CONTROLLER_BENCHMARK if options.benchmark_limits else ()),
         *options.extra_flags.get(CONTROLLER_MANAGER, ()),
     ]

@@ -8,7 +8,7 @@ from firebolt_local.errors import LocalError
 _LOOK_AGAIN_SECONDS = 0.05
 
 
-def wait_until(is_there: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_until(is_there: Callable[[], bool], what: str, seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
     while not is_there():
         if time.monotonic() > deadline:
