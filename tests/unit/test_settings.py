@@ -100,5 +100,5 @@ def test_every_flag_says_what_it_is_for() -> None:
 
 def test_webhooks_can_be_turned_off_and_not_on() -> None:
     assert parse_settings(["--enable-webhooks=false"], {}) == parse_settings([], {})
-    with pytest.raises(ConfigurationError, match="--enable-webhooks.*not part of this version"):
+    with pytest.raises(ConfigurationError, match=r"--enable-webhooks.*not part of this version"):
         parse_settings(["--enable-webhooks"], {})

@@ -1,0 +1,74 @@
+"""The operator as the chart installs it: its account, its rights, its arguments; only its container is a process."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from firebolt_local.control_plane import ControlPlane
+from firebolt_local.ports import free_port
+from tests.api.chart.rendering import CHART, RELEASE, arguments, helm, rendered
+from tests.support.kubectl import kubectl
+
+SYSTEM = "firebolt-system"
+ACCOUNT = f"system:serviceaccount:{SYSTEM}:{RELEASE}"
+GROUPS = ("system:serviceaccounts", f"system:serviceaccounts:{SYSTEM}", "system:authenticated")
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    plane: ControlPlane
+    metrics_port: int
+
+    def kubectl(self, *words: str, stdin: str | None = None) -> str:
+        return kubectl(self.plane.kubeconfig, words, stdin=stdin)
+
+    def requests(self) -> "Counter[tuple[str, str, int]]":
+        """Verb, resource and answer of everything that the account asked for."""
+        lines = map(json.loads, self.plane.audit_log.read_text().splitlines())
+        return Counter(_request(line) for line in lines if line.get("user", {}).get("username") == ACCOUNT)
+
+
+def _request(line: dict[str, Any]) -> tuple[str, str, int]:
+    what = line.get("objectRef", {})
+    resource = "/".join(filter(None, (what.get("apiGroup"), what.get("resource"), what.get("subresource"))))
+    return line["verb"], resource or line["requestURI"], line["responseStatus"]["code"]
+
+
+@contextmanager
+def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Iterator[Installed]:
+    _install(plane, values)
+    health, metrics = free_port(), free_port()
+    words = [
+        *arguments(rendered(values, namespace=SYSTEM)),
+        f"--kubeconfig={plane.kubeconfig_for(ACCOUNT, GROUPS)}",
+        f"--leader-elect-namespace={SYSTEM}",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
+        f"--metrics-bind-address=127.0.0.1:{metrics}",
+    ]
+    environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "firebolt_operator.main", *words], env=environment, stdout=sink, stderr=sink
+        )
+    try:
+        yield Installed(plane, metrics)
+        assert process.poll() is None, log.read_text()[-2000:]
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _install(plane: ControlPlane, values: dict[str, Any]) -> None:
+    done = helm(
+        *("upgrade", RELEASE, str(CHART), "--install", "--namespace", SYSTEM, "--create-namespace"),
+        *("--wait", "--timeout", "60s", "--kubeconfig", str(plane.kubeconfig)),
+        values=values,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"rollout status deployment/{RELEASE}" in done.stdout
