@@ -1,0 +1,136 @@
+"""Metrics straight from a pod's address: what counts as an answer, and what becomes of everything else."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from firebolt_operator.api.names import PORT_ENGINE_METRICS
+from firebolt_operator.engine import scrape
+from firebolt_operator.engine.facts import DrainVerdict
+from firebolt_operator.engine.scrape import PodAddress, probe_drain
+from firebolt_operator.errors import TransientError
+from tests.support.engines import a_pod
+
+HERE = "127.83.19.4"  # loopback is a large network, and the port is not ours to choose
+THERE = "127.83.19.5"
+IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n"
+Answer = Callable[[], bytes | None]
+
+
+def answer(status: int = 200, body: str = IDLE, *headers: str) -> Answer:
+    lines = [f"HTTP/1.1 {status} Some Words", f"Content-Length: {len(body)}", *headers, "", body]
+    return lambda: "\r\n".join(lines).encode()
+
+
+def silence() -> bytes | None:
+    return None
+
+
+@dataclass(slots=True)
+class Pod:
+    answer: Answer
+    requests: list[str] = field(default_factory=list[str])
+    connections: int = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode():
+                self.requests.append(head)
+                body = self.answer()
+                if body is None:
+                    await reader.read()  # until the other side gives up
+                    return
+                writer.write(body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def pod_at(address: str, says: Answer) -> AsyncGenerator[Pod]:
+    pod = Pod(says)
+    async with await asyncio.start_server(pod.serve, address, PORT_ENGINE_METRICS):
+        yield pod
+
+
+async def metrics_of(address: str) -> str:
+    return await PodAddress().fetch_metrics(a_pod("p", ip=address))
+
+
+async def test_given_a_pod_then_its_own_words_come_back_and_no_connection_is_kept() -> None:
+    async with pod_at(HERE, answer()) as pod:
+        assert [await metrics_of(HERE) for _ in range(2)] == [IDLE, IDLE]
+    assert pod.connections == 2  # addresses are given to other pods
+    assert pod.requests[0].startswith("GET /metrics HTTP/1.1\r\n")
+    assert f"Host: {HERE}:9090\r\n" in pod.requests[0]
+
+
+async def test_given_an_ipv6_address_then_it_is_put_in_brackets() -> None:
+    try:
+        async with pod_at("::1", answer()) as pod:
+            assert await metrics_of("::1") == IDLE
+    except OSError as err:
+        pytest.skip(f"no IPv6 here: {err}")
+    assert "Host: [::1]:9090\r\n" in pod.requests[0]
+
+
+async def test_given_a_redirect_then_nobody_follows_it() -> None:
+    elsewhere = answer(302, "", f"Location: http://{THERE}:{PORT_ENGINE_METRICS}/metrics")
+    async with pod_at(THERE, answer()) as target, pod_at(HERE, elsewhere):
+        with pytest.raises(TransientError, match="HTTP 302"):
+            await metrics_of(HERE)
+    assert target.requests == []
+
+
+async def test_given_an_error_then_a_little_of_it_is_quoted() -> None:
+    async with pod_at(HERE, answer(500, "x" * 2000)):
+        with pytest.raises(TransientError) as caught:
+            await metrics_of(HERE)
+    assert str(caught.value) == f"HTTP 500: {'x' * 512}"
+
+
+async def test_given_no_address_or_nobody_there_then_it_is_told() -> None:
+    with pytest.raises(TransientError, match="no address yet"):
+        await metrics_of("")
+    with pytest.raises(TransientError, match="Cannot connect"):
+        await metrics_of(HERE)
+
+
+async def test_given_pods_that_never_answer_then_all_are_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrape, "CONNECT_SECONDS", 0.5)
+    async with pod_at(HERE, silence), pod_at(THERE, silence):
+        began_at = time.monotonic()
+        verdict = await probe_drain(PodAddress(), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
+        took = time.monotonic() - began_at
+    assert not verdict.is_drained
+    assert verdict.problem.startswith("drain probe failed on pod one (gen 4): ")
+    assert 0.4 < took < 0.9
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        pytest.param(IDLE, DrainVerdict(is_drained=True), id="idle"),
+        pytest.param(IDLE.replace("s 0", "s 1", 1), DrainVerdict(is_drained=False), id="busy"),
+        pytest.param(
+            "hello\n",
+            DrainVerdict(
+                is_drained=False,
+                problem="drain probe failed on pod two (gen 4): metrics answer lacks firebolt_running_queries"
+                " and firebolt_suspended_queries",
+            ),
+            id="not-metrics",
+        ),
+    ],
+)
+async def test_given_two_pods_then_both_must_be_idle(body: str, verdict: DrainVerdict) -> None:
+    async with pod_at(HERE, answer()), pod_at(THERE, answer(body=body)):
+        found = await probe_drain(PodAddress(), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
+    assert found == verdict
