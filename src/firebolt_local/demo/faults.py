@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol
 
+from firebolt_local.errors import LocalError
 from firebolt_operator.api.resources import CORE_EVENTS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.kube.ports import Scope
@@ -12,6 +13,13 @@ from firebolt_operator.refs import Manifest, Resource
 
 _MOST_EVENTS: Final = 8
 _MOST_SECONDS: Final = 10.0
+
+
+class StepFailedError(LocalError):
+    def __init__(self, step: str, problem: str) -> None:
+        super().__init__(f"step {step!r}: {problem}")
+        self.step = step
+        self.problem = problem
 
 
 class Lists(Protocol):

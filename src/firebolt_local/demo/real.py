@@ -17,7 +17,8 @@ import yaml
 from firebolt_local import programs
 from firebolt_local.demo import faults, words
 from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
-from firebolt_local.demo.chart import WHY_SETTLE, install_operator
+from firebolt_local.demo.chart import WHY_SETTLE, Installer
+from firebolt_local.demo.faults import StepFailedError
 from firebolt_local.demo.following import follow
 from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.loaded import load_changed
@@ -25,7 +26,7 @@ from firebolt_local.demo.page import page
 from firebolt_local.demo.recorder import Recorder, Told
 from firebolt_local.demo.recording import Recording
 from firebolt_local.demo.removal import remove
-from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, StepFailedError, Story
+from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.errors import LocalError
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.images.standin_images import ENGINE_NEXT
@@ -51,35 +52,42 @@ def run() -> None:
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
     found = programs.provide(["helm", "kubectl"])
     place = words.Place(kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name)
-    _install(cluster, found["helm"])
-    recording, url = asyncio.run(_record(cluster, place))
+    recording, url = asyncio.run(_show(cluster, Installer(found["helm"], found["kubectl"], cluster.kubeconfig), place))
     print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
     if totals(recording.answers).failed:
         raise LocalError(f"queries failed, which must not happen; {PAGE} shows when, and what they were told")
 
 
-def _install(cluster: NodeCluster, helm: Path) -> None:
+async def _show(cluster: NodeCluster, installer: Installer, place: words.Place) -> tuple[Recording, str]:
+    async with KubeClient.from_credentials(load_credentials(str(cluster.kubeconfig), {})) as client:
+        try:
+            _install(cluster, installer)
+            await _remove_earlier(client)
+            with without_groups():
+                return await _tell(client, cluster)
+        except StepFailedError as err:
+            seen = await faults.observed(client, (NAMESPACE, OPERATOR_NAMESPACE))
+            raise LocalError(faults.explanation(err.step, err.problem, seen, words.tries(place))) from err
+
+
+def _install(cluster: NodeCluster, installer: Installer) -> None:
     progress = Progress(_say)
     _say("==> images, built without a registry")
     archives = build_all(programs.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
     loaded = load_changed(cluster, archives)
     progress.note(f"images are on the node, {len(loaded)} of {len(archives)} archives loaded now")
     _say(f"==> the operator, with its Helm chart; {WHY_SETTLE}")
-    install_operator(helm, cluster.kubeconfig)
+    is_old = installer.is_installed() and any(path.stem == "operator" for path in loaded)
+    installer.install()
+    if is_old:
+        installer.restart()
     progress.note("the operator's pod is ready")
 
 
-async def _record(cluster: NodeCluster, place: words.Place) -> tuple[Recording, str]:
-    async with KubeClient.from_credentials(load_credentials(str(cluster.kubeconfig), {})) as client:
-        for ref in (ENGINE, Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE)):
-            if await remove(client, ref):
-                _say(f"==> {ref} of an earlier run is gone")
-        try:
-            with without_groups():
-                return await _tell(client, cluster)
-        except StepFailedError as err:
-            seen = await faults.observed(client, (NAMESPACE, OPERATOR_NAMESPACE))
-            raise LocalError(faults.explanation(err.step, err.problem, seen, words.tries(place))) from err
+async def _remove_earlier(client: KubeClient) -> None:
+    for ref in (ENGINE, Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE)):
+        if await remove(client, ref):
+            _say(f"==> {ref} of an earlier run is gone")
 
 
 async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, str]:

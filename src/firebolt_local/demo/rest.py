@@ -7,12 +7,13 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import EnginePhase
 
 
-def is_at_rest(replicas: int) -> Callable[[FireboltEngine], bool]:
+def is_at_rest(replicas: int, *, since: int = 0) -> Callable[[FireboltEngine], bool]:
+    """Only what is as new as the edit counts: before the watch tells of it, the engine rests where it was."""
     phase = EnginePhase.STABLE if replicas else EnginePhase.STOPPED
 
     def check(engine: FireboltEngine) -> bool:
         status = engine.status
-        is_seen = status.observed_generation == engine.metadata.generation
+        is_seen = status.observed_generation == engine.metadata.generation >= since
         return is_seen and status.phase == phase and status.ready_replicas == replicas
 
     return check

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from firebolt_local.demo.faults import StepFailedError
 from firebolt_local.demo.recorder import OpenStep, Recorder
 from firebolt_local.demo.rest import is_at_rest, is_ready
-from firebolt_local.errors import LocalError
 from firebolt_local.load import Answer, Load, Plan, ask_for_body, client_session, steady_load
 from firebolt_local.load_report import totals
 from firebolt_local.timeline import Timeline
@@ -26,16 +26,10 @@ ENGINE: Final = Ref(FIREBOLT_ENGINES, NAMESPACE, "analytics")
 QUERY: Final = "SELECT count(*) AS numbers, sum(i) AS total FROM range(1, 101) AS t(i)"
 PER_SECOND: Final = 60
 _LOOK: Final = timedelta(seconds=6)  # of plain load, before and after
+_PAUSE: Final = timedelta(seconds=2)  # so that the picture shows one thing after the other
 _TICK_SECONDS: Final = 5.0
 _PARKING: Final = {"enabled": True, "activeReplicas": 2, "idleTimeout": "10s", "pollInterval": "2s"}
 _AFTERWARDS: Final = {"enabled": True, "activeReplicas": 2, "idleTimeout": "30m", "pollInterval": "1m"}
-
-
-class StepFailedError(LocalError):
-    def __init__(self, step: str, problem: str) -> None:
-        super().__init__(f"step {step!r}: {problem}")
-        self.step = step
-        self.problem = problem
 
 
 @dataclass(slots=True)
@@ -106,6 +100,7 @@ class Story:
             answer, body = await self._ask("query", QUERY)
             rows = json.loads(body)["data"]
             step.outcome = f"{QUERY} answered {rows[0]} in {answer.seconds * 1000:.0f} ms."
+            await asyncio.sleep(_PAUSE.total_seconds())
 
     async def _look(self, load: Load, name: str, title: str) -> None:
         with self._step(name, title, _LOOK) as step:
@@ -118,8 +113,9 @@ class Story:
         with self._step(name, title, limit) as step:
             before = len(load.answers)
             async with asyncio.timeout(limit.total_seconds()):
-                await self._patch(spec)
-                await self.timeline.until(ENGINE.name, is_at_rest(3))
+                edited = await self._patch(spec)
+                await self.timeline.until(ENGINE.name, is_at_rest(3, since=edited))
+            await asyncio.sleep(_PAUSE.total_seconds())
             step.outcome = f"{totals(load.answers[before:])}."
 
     async def _park(self) -> None:
@@ -128,8 +124,8 @@ class Story:
         with self._step("park", title, limit) as step:
             began_at = self.clock()
             async with asyncio.timeout(limit.total_seconds()):
-                await self._patch({"autoStop": _PARKING})
-                await self.timeline.until(ENGINE.name, is_at_rest(0))
+                edited = await self._patch({"autoStop": _PARKING})
+                await self.timeline.until(ENGINE.name, is_at_rest(0, since=edited))
             step.outcome = f"Parked {self.clock() - began_at:.1f} s after the last query: no pods are left."
 
     async def _wake(self) -> None:
@@ -141,6 +137,7 @@ class Story:
             async with asyncio.timeout(limit.total_seconds()):
                 await self.timeline.until(ENGINE.name, is_at_rest(2))
             step.outcome = f"Held by the gateway, and answered after {answer.seconds:.1f} s."
+            await asyncio.sleep(_PAUSE.total_seconds())
 
     async def _ask(self, step: str, sql: str) -> tuple[Answer, bytes]:
         plan = Plan(url=self.url, engine=ENGINE.name, sql=sql, timeout=timedelta(seconds=110))
@@ -167,8 +164,11 @@ class Story:
             fresh, before = load.answers[before:], len(load.answers)
             self.timeline.tell("queries", f"   {totals(fresh)}")
 
-    async def _patch(self, spec: Manifest) -> None:
-        await self.client.merge_patch(ENGINE, {"spec": spec})
+    async def _patch(self, spec: Manifest) -> int:
+        """Answers which edit of the engine this is."""
+        stored = await self.client.merge_patch(ENGINE, {"spec": spec})
+        edited: int = stored["metadata"]["generation"]
+        return edited
 
     def _template(self) -> Manifest:
         return {"spec": {"containers": [{"name": "engine", "image": self.next_image}]}}

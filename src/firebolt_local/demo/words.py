@@ -45,7 +45,7 @@ def highlights(recording: Recording) -> list[Highlight]:
     slowest = max((answer.seconds for answer in recording.answers), default=0.0)
     return [
         Highlight(value=f"{slowest:.1f} s", label="from parked to answered"),
-        Highlight(value=f"{longest_tail(recording):.1f} s", label="after a switch, the last query for old pods began"),
+        Highlight(value=f"{longest_tail(recording):.1f} s", label="from a switch to the last query for old pods"),
     ]
 
 
