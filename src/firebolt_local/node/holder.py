@@ -11,7 +11,8 @@ from pathlib import Path
 from firebolt_local.node.mounts import make_own
 
 READY_FILE = "namespaces.ready"
-NEW_NAMESPACES = ("unshare", "--net", "--mount", "--propagation", "private", "--")
+# What the host unmounts goes here too, or we would keep its disks busy; what is mounted here stays here.
+NEW_NAMESPACES = ("unshare", "--net", "--mount", "--propagation", "slave", "--")
 
 
 def main(folder: Path) -> None:

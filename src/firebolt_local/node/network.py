@@ -17,14 +17,20 @@ BRIDGE = "nodes"
 _TO_HOST = "host0"
 _UPLINK = "eth0"
 _PREFIX = 24
+_NARROWEST_DEFAULT = 4
 _SECONDS = 30
 
 
 def taken_networks() -> list[IPv4Network]:
     """Everything that this machine has an address in or a way to."""
-    answer = _run(["ip", "-json", "-4", "route", "show", "table", "all"])
-    routes = [str(route["dst"]) for route in json.loads(answer or "[]")]
-    return [IPv4Network(destination, strict=False) for destination in routes if destination != "default"]
+    return read_routes(_run(["ip", "-json", "-4", "route", "show", "table", "all"]))
+
+
+def read_routes(answer: str) -> list[IPv4Network]:
+    destinations = [str(route["dst"]) for route in json.loads(answer or "[]")]
+    networks = [IPv4Network(each, strict=False) for each in destinations if each != "default"]
+    # Halves of everything are how a VPN says "default"; to be taken literally they would leave no address to anybody.
+    return [network for network in networks if network.prefixlen >= _NARROWEST_DEFAULT]
 
 
 def connect_host(link: str, holder: int, addresses: Addresses) -> None:

@@ -22,7 +22,7 @@ from firebolt_local.node.teardown import end_nodes
 
 _API_PORT = 6443
 # Two clusters that look for free addresses at once would find the same ones.
-_ADDRESS_LOCK = Path("/run/lock/firebolt-local-addresses.lock")
+_ADDRESS_LOCK = Path("/run/firebolt-local-addresses.lock")
 
 
 @dataclass(frozen=True, slots=True)

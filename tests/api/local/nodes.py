@@ -1,12 +1,15 @@
 """What could a cluster with nodes leave behind on this machine, and what runs on it in tests?"""
 
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from firebolt_local import processes
 from firebolt_local.images.system import HELPER
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.node.records import link_name, unique_name
+from firebolt_local.processes import ProcessRecord
 from firebolt_operator.refs import Manifest
 
 _KERNEL_SETTINGS = ("kernel.panic", "kernel.panic_on_oops", "vm.overcommit_memory", "net.ipv4.ip_forward")
@@ -57,17 +60,15 @@ def namespaces_of(pid: int) -> set[str]:
     return {str(Path(f"/proc/{pid}/ns/{kind}").readlink()) for kind in ("net", "mnt")}
 
 
-def processes_in(namespaces: set[str]) -> list[str]:
-    """Programs that run in any of these namespaces; none once the namespaces are gone."""
-    found: list[str] = []
+def processes_in(namespaces: set[str]) -> list[ProcessRecord]:
+    """Programs that run in any of these namespaces: with the last of them the namespaces end."""
+    found: dict[int, ProcessRecord] = {}
     for path in Path("/proc").glob("[0-9]*/ns/*"):
-        try:
-            is_in = str(path.readlink()) in namespaces
-        except OSError:  # it ended, or is a zombie that nobody has collected yet
-            continue
-        if is_in:
-            found.append(path.parent.parent.name)
-    return found
+        pid = int(path.parent.parent.name)
+        with suppress(OSError):  # it ended, or is a zombie that nobody has collected yet
+            if str(path.readlink()) in namespaces and (record := processes.record_of(pid)):
+                found[pid] = record
+    return list(found.values())
 
 
 def output(*command: str) -> str:

@@ -27,6 +27,13 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param(["sideways"], id="unknown-command"),
         pytest.param(["up", "--control-plane", "--existing"], id="two-kinds"),
         pytest.param(["up", "--existing", "--simulated-pods"], id="pods-on-a-foreign-cluster"),
+        pytest.param(["up", "--simulated-pods"], id="simulated-pods-on-real-nodes"),
+        pytest.param(["up", "--port", "1"], id="a-port-on-loopback-for-real-nodes"),
+        pytest.param(["up", "--control-plane", "--nodes", "2"], id="nodes-without-containers"),
+        pytest.param(["up", "--existing", "--yes"], id="packages-for-a-foreign-cluster"),
+        pytest.param(["up", "--nodes", "0"], id="no-node-at-all"),
+        pytest.param(["build", "emacs"], id="a-program-that-is-not-ours"),
+        pytest.param(["load-image"], id="no-image"),
         pytest.param(["up", "--control-plane", "--name", "../up"], id="a-path-for-a-name"),
         pytest.param(["up", "--control-plane", "--name", ""], id="an-empty-name"),
         pytest.param(["up", "--control-plane", "--port", "many"], id="no-port"),
@@ -43,6 +50,31 @@ def test_given_wrong_usage_then_the_code_is_2(arguments: list[str], state: Path)
 def test_given_an_unknown_name_then_it_is_named(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--name", "nobody"]) == 1
     assert "there is no cluster named nobody" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["up", "--yes"], id="up"),
+        pytest.param(["load-image", "image.tar"], id="load-image"),
+        pytest.param(["shell"], id="shell"),
+    ],
+)
+def test_given_no_root_then_real_nodes_say_so_and_what_to_do(
+    arguments: list[str], state: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert main(arguments) == 1
+    assert "needs root: run it with sudo; or run firebolt-local up --control-plane" in capsys.readouterr().err
+    assert not state.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="says first that it needs root")
+def test_given_a_missing_file_or_cluster_then_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["load-image", str(tmp_path / "image.tar")]) == 1
+    assert f"there is no {tmp_path / 'image.tar'}" in capsys.readouterr().err
+    assert main(["shell", "--name", "nobody"]) == 1
+    assert "there is no cluster with nodes named nobody" in capsys.readouterr().err
 
 
 def test_given_no_cluster_then_status_is_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,6 +45,16 @@ def test_when_killed_then_it_is_gone_at_once(sleeper: ProcessRecord) -> None:
     assert not Path(f"/proc/{sleeper.pid}").exists()
 
 
+def test_when_started_again_then_it_is_another_process_of_the_same_kind(sleeper: ProcessRecord, tmp_path: Path) -> None:
+    again = processes.start_again(tmp_path, "sleeper")
+    wait_for(lambda: processes.read_records(tmp_path) == {"sleeper": again})
+    wait_for(lambda: Path(f"/proc/{again.pid}/cmdline").read_bytes() == b"sleep\x00300\x00")
+    assert not sleeper.is_alive()
+    assert processes.record_of(again.pid) == again
+    processes.kill([again])
+    assert processes.record_of(again.pid) is None
+
+
 @pytest.mark.parametrize(
     ("earlier", "boot"),
     [pytest.param(1, None, id="another-start-time"), pytest.param(0, "another", id="another-boot")],

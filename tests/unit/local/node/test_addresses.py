@@ -1,11 +1,13 @@
 """Do clusters keep out of each other's addresses, and out of the host's?"""
 
+import json
 from ipaddress import IPv4Network
 
 import pytest
 
 from firebolt_local.errors import LocalError
 from firebolt_local.node.addresses import BLOCKS, Addresses, choose_addresses
+from firebolt_local.node.network import read_routes
 
 FIRST = Addresses(IPv4Network("10.96.0.0/16"))
 
@@ -37,3 +39,17 @@ def test_given_what_is_taken_then_the_first_free_block_is_chosen(taken: list[str
 def test_given_no_free_block_then_it_says_so() -> None:
     with pytest.raises(LocalError, match="end another cluster"):
         choose_addresses(BLOCKS)
+
+
+def test_given_routes_then_everything_but_a_default_is_taken() -> None:
+    answer = json.dumps(
+        [
+            {"dst": "default", "gateway": "192.0.2.1"},
+            {"dst": "0.0.0.0/1", "dev": "tun0"},
+            {"dst": "128.0.0.0/1", "dev": "tun0"},
+            {"dst": "192.0.2.0/24", "dev": "eth0"},
+            {"type": "local", "dst": "192.0.2.2", "dev": "eth0"},
+        ]
+    )
+    assert read_routes(answer) == [IPv4Network("192.0.2.0/24"), IPv4Network("192.0.2.2/32")]
+    assert read_routes("") == []
