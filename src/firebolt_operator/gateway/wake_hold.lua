@@ -5,21 +5,34 @@
 
 local HOLD_TIMEOUT_MS = 125000 -- the agent itself gives up after 120 s, and says so
 local READY_MEMORY_MS = 250 -- longer would outlive a stop under load
+local RENEWAL_MS = 200 -- from then on one query asks for all, or those on their way at 250 ms would all ask at once
 local MOST_REMEMBERED = 1024
 
 -- Per worker: engines that the agent just called ready, and when it was asked. Spares nearly all calls under load.
 local ready_at = {}
+local renewed_at = {} -- the memory that somebody is renewing already
 local remembered = 0
 
 local function is_remembered(engine, now)
-  local age = now - (ready_at[engine] or 0)
-  return age >= 0 and age < READY_MEMORY_MS -- a clock set back ends the memory
+  local at = ready_at[engine]
+  if at == nil then
+    return false
+  end
+  local age = now - at
+  if age < 0 or age >= READY_MEMORY_MS then -- a clock set back ends the memory
+    return false
+  end
+  if age < RENEWAL_MS or renewed_at[engine] == at then
+    return true
+  end
+  renewed_at[engine] = at
+  return false
 end
 
 local function remember(engine, now)
   if ready_at[engine] == nil then
     if remembered >= MOST_REMEMBERED then
-      ready_at, remembered = {}, 0
+      ready_at, renewed_at, remembered = {}, {}, 0
     end
     remembered = remembered + 1
   end

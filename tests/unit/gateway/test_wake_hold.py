@@ -56,13 +56,25 @@ def test_when_no_engine_is_selected_then_nobody_is_asked() -> None:
     assert outcome.holds == []
 
 
-def test_when_an_engine_was_just_ready_then_the_agent_is_not_asked_again_for_a_quarter_second() -> None:
-    worker = a_worker(decision("200", "ready"))
+def asked_at(worker: Worker, milliseconds: int) -> list[int]:
+    """When the agent is asked if a query comes every millisecond."""
     asked: list[int] = []
-    for millisecond in range(600):
+    for millisecond in range(milliseconds):
         worker.now_ms += 1
         asked += [millisecond] * len(worker.request("/", "eng").holds)
-    assert asked == [0, 250, 500]
+    return asked
+
+
+def test_when_an_engine_was_just_ready_then_one_query_in_200_milliseconds_asks_for_all() -> None:
+    assert asked_at(a_worker(decision("200", "ready")), 600) == [0, 200, 400]
+
+
+@pytest.mark.parametrize("later", [decision("200", "released"), {":status": "503"}])
+def test_when_the_renewal_does_not_say_ready_then_the_memory_ends_after_a_quarter_second(later: dict[str, str]) -> None:
+    worker = a_worker(decision("200", "ready"))
+    worker.request("/", "eng")
+    worker.agent_says = later
+    assert asked_at(worker, 253) == [199, 249, 250, 251, 252]
 
 
 def test_when_one_engine_is_ready_then_another_is_asked_for() -> None:
