@@ -1,6 +1,7 @@
 """An agent as it runs in a pod, and somebody who asks it what Envoy asks."""
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,8 +18,17 @@ from firebolt_operator.wake.answers import DECISION_HEADER
 from firebolt_operator.wake.capacity import HoldLimits
 from firebolt_operator.wake.settings import AgentSettings
 from tests.api.wake.envoy_stand_in import EnvoyStandIn, an_envoy
+from tests.api.wake.place import Place
 
 SECONDS = 30.0
+# As in a pod, but for the folder of the account: its first word.
+START = """
+import os, pathlib, sys
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.wake.command import run_agent
+load_credentials.__kwdefaults__["service_account"] = pathlib.Path(sys.argv[1])
+sys.exit(run_agent(sys.argv[2:], os.environ))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +108,10 @@ async def eventually(check: Callable[[], Awaitable[bool]], what: str) -> None:
         if asyncio.get_running_loop().time() > ends_at:
             raise AssertionError(f"not within {SECONDS:g} s: {what}")
         await asyncio.sleep(0.02)
+
+
+def agent_environment(place: Place) -> dict[str, str]:
+    """What a pod's environment says of the API server."""
+    host, _, port = place.plane.server.removeprefix("https://").partition(":")
+    path = ":".join(filter(None, sys.path))
+    return {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "PYTHONPATH": path}

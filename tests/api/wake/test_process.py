@@ -16,19 +16,11 @@ from firebolt_local.ports import free_port
 from firebolt_operator.wake.agent import Ports
 from tests.api.wake.envoy_stand_in import EnvoyStandIn
 from tests.api.wake.place import Place
-from tests.api.wake.running import Asked, pending
+from tests.api.wake.running import START, Asked, agent_environment, pending
 
 MEBIBYTE = 1 << 20
 # No file may grow, and whoever tries is killed: the container's file system is read-only.
 SHELL = 'ulimit -f 0; exec "$@"'
-# As in a pod, but for the folder of the account: its first word.
-START = """
-import os, pathlib, sys
-from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.wake.command import run_agent
-load_credentials.__kwdefaults__["service_account"] = pathlib.Path(sys.argv[1])
-sys.exit(run_agent(sys.argv[2:], os.environ))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +44,7 @@ async def a_process(place: Place, account: str) -> AsyncGenerator[Started]:
         f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=1000",
         cwd="/",
         env={
-            **_environment(place),
+            **agent_environment(place),
             "POD_NAMESPACE": place.namespace,
             "PYTHONDONTWRITEBYTECODE": "1",
         },
@@ -68,12 +60,6 @@ async def a_process(place: Place, account: str) -> AsyncGenerator[Started]:
         if process.returncode is None:
             process.kill()
         await process.wait()
-
-
-def _environment(place: Place) -> dict[str, str]:
-    host, _, port = place.plane.server.removeprefix("https://").partition(":")
-    path = ":".join(filter(None, sys.path))
-    return {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "PYTHONPATH": path}
 
 
 async def _until_it_listens(process: asyncio.subprocess.Process) -> None:
@@ -131,7 +117,7 @@ async def test_given_a_taken_port_when_started_then_the_process_says_so_and_ends
         port = f"--hold-port={started.asked.ports.hold}"
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", START, str(place.account_folder(gateway)), port, "--metrics-port=0", "--namespace=x",
-            env=_environment(place),
+            env=agent_environment(place),
             stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         async with asyncio.timeout(60):
