@@ -70,7 +70,9 @@ class Packages:
 
 def merged(path: str) -> str:
     """`./lib/x` is `usr/lib/x`, and the four old folders themselves are links that the base layer makes."""
-    path = path.removeprefix("./").strip("/").removeprefix(".")
+    path = path.removeprefix("./").strip("/")
+    if path == ".":
+        return ""
     top, slash, _ = path.partition("/")
     if top not in _MERGED:
         return path

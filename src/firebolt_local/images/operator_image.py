@@ -1,5 +1,6 @@
 """The image of the operator, which is also that of the wake agent. The Dockerfile builds its twin."""
 
+from pathlib import Path
 from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
@@ -7,7 +8,7 @@ from firebolt_local.images.archive import Image
 from firebolt_local.images.labels import ours
 from firebolt_local.images.layers import PROGRAM_MODE, LayerStore, LayerWriter
 from firebolt_local.images.python_packages import locked, packages_layer, source_layer
-from firebolt_local.images.python_root import PACKAGES, python_layers
+from firebolt_local.images.python_root import python_layers
 from firebolt_operator.version import SOURCE_TREE
 
 REPOSITORY: Final = "ghcr.io/firebolt-db/firebolt-operator"
@@ -15,22 +16,22 @@ REFERENCE: Final = f"{REPOSITORY}:v{SOURCE_TREE}"
 USER: Final = 65532
 ENTRYPOINT: Final = "/manager"  # gateways render only arguments: the image has to know its program
 REQUIREMENTS: Final = "run.txt"
-# Isolated from the environment, and without byte code of its own: the disk is read-only.
-_START: Final = """#!/usr/bin/python3 -IBu
-from firebolt_operator.main import main
-
-main()
-"""
-_ABOUT: Final = f"Metadata-Version: 2.1\nName: firebolt-operator\nVersion: {SOURCE_TREE}\n"
+START: Final = Path(__file__).with_name("manager")
 
 
 def operator_image(store: LayerStore) -> Image:
-    python = python_layers(store)
+    python, start = python_layers(store), START.read_bytes()
+
+    def fill(layer: LayerWriter) -> None:
+        add_accounts(layer, {"nonroot": USER})
+        layer.file(ENTRYPOINT, start, mode=PROGRAM_MODE)
+        layer.link("usr/bin/firebolt-operator", ENTRYPOINT)
+
     layers = [
         *python,
         packages_layer(store, python, locked(REQUIREMENTS)),
         source_layer(store, python, ["firebolt_operator/**/*"], name="operator"),
-        store.layer(("operator start", _START, _ABOUT), _fill),
+        store.layer(("operator start", start.decode()), fill),
     ]
     return Image(
         reference=REFERENCE,
@@ -39,10 +40,3 @@ def operator_image(store: LayerStore) -> Image:
         user=f"{USER}:{USER}",
         labels=ours("firebolt-operator", SOURCE_TREE),
     )
-
-
-def _fill(layer: LayerWriter) -> None:
-    add_accounts(layer, {"nonroot": USER})
-    layer.file(ENTRYPOINT, _START.encode(), mode=PROGRAM_MODE)
-    layer.link("usr/bin/firebolt-operator", ENTRYPOINT)
-    layer.file(f"{PACKAGES}/firebolt_operator-{SOURCE_TREE}.dist-info/METADATA", _ABOUT.encode())

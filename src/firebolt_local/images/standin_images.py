@@ -3,6 +3,7 @@
 A second tag of the engine differs only in its name and version: something to change an engine's image to.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,29 +42,30 @@ UI_PROGRAM: Final = Program("ui", "/opt/firebolt/ui", ENGINE_USER)
 
 
 def engine_images(store: LayerStore) -> list[Image]:
-    return [_image(store, ENGINE_PROGRAM, reference) for reference in (ENGINE, ENGINE_NEXT)]
+    layers = _layers(store, ENGINE_PROGRAM)
+    return [standin_image(ENGINE_PROGRAM, reference, layers) for reference in (ENGINE, ENGINE_NEXT)]
 
 
 def metadata_images(store: LayerStore) -> list[Image]:
-    return [_image(store, METADATA_PROGRAM, METADATA)]
+    return [standin_image(METADATA_PROGRAM, METADATA, _layers(store, METADATA_PROGRAM))]
 
 
 def ui_images(store: LayerStore) -> list[Image]:
-    return [_image(store, UI_PROGRAM, UI)]
+    return [standin_image(UI_PROGRAM, UI, _layers(store, UI_PROGRAM))]
 
 
-def _image(store: LayerStore, program: Program, reference: str) -> Image:
+def standin_image(program: Program, reference: str, layers: Sequence[Layer]) -> Image:
     version = reference.rpartition(":")[2]
     return Image(
         reference=reference,
-        layers=[*_shared_layers(store), _start_layer(store, program)],
+        layers=layers,
         entrypoint=[program.path],
         user=f"{program.user}:{program.user}",
         labels=stand_in(f"stand-in {program.name}", version),
     )
 
 
-def _shared_layers(store: LayerStore) -> list[Layer]:
+def _layers(store: LayerStore, program: Program) -> list[Layer]:
     python, run, standins = python_layers(store), locked(REQUIREMENTS), locked("standins.txt")
     sources = ["firebolt_local/__init__.py", "firebolt_local/standins/**/*"]
     return [
@@ -72,6 +74,7 @@ def _shared_layers(store: LayerStore) -> list[Layer]:
         packages_layer(store, python, run),
         packages_layer(store, python, beyond(standins, run)),
         source_layer(store, python, sources, name="stand-ins"),
+        _start_layer(store, program),
     ]
 
 
