@@ -15,6 +15,7 @@ from firebolt_local import commands, programs
 from firebolt_local.clusters import DEFAULT_NAME, Kind
 from firebolt_local.demo import command as demo
 from firebolt_local.errors import LocalError
+from firebolt_local.images.catalogue import build_all
 from firebolt_local.node import commands as node_commands
 from firebolt_local.node.cluster import NodesRequest
 from firebolt_local.recipes import RECIPES
@@ -84,8 +85,8 @@ def _run(options: argparse.Namespace) -> int:
             commands.down(options.name, options.folder)
         case "status":
             return 0 if commands.status(options.name, options.folder) else 1
-        case "build":
-            programs.provide(options.programs or programs.FOR_TESTS)
+        case "build" | "images":
+            _build(options)
         case "demo":
             demo.clean() if options.clean else demo.run(simulated_pods=options.simulated)
         case "load-image":
@@ -97,6 +98,13 @@ def _run(options: argparse.Namespace) -> int:
         case _:
             commands.logs(options.name, options.folder, options.program, follow=options.follow)
     return 0
+
+
+def _build(options: argparse.Namespace) -> None:
+    if options.command == "build":
+        programs.provide(options.programs or programs.FOR_TESTS)
+    else:
+        build_all(options.into, say=lambda text, end: print(text, end=end, flush=True))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -119,6 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(programs.FOR_TESTS)})"
     )
+    images = verbs.add_parser("images", help="build the images that the demo runs, without a registry")
+    images.add_argument("action", choices=["build"])
+    images.add_argument("--into", type=Path, default=programs.cache_folder() / "images", help="folder of the archives")
     show = verbs.add_parser("demo", help="the operator at work, as a pod on a real node; simulated pods without root")
     which = show.add_mutually_exclusive_group()
     which.add_argument("--simulated", action="store_true", help="with simulated pods, which need no root")

@@ -7,9 +7,12 @@ inputs led to it, so that it is made once.
 import hashlib
 import io
 import os
+import shutil
 import tarfile
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, Final
 
@@ -91,14 +94,28 @@ class LayerWriter:
 @dataclass(frozen=True, slots=True)
 class LayerStore:
     folder: Path
-    made_by: str = ""  # part of every key
+    made_by: str = ""  # what one version of a program made is not what another would make
 
     def layer(self, key: Iterable[str], fill: Callable[[LayerWriter], None]) -> Layer:
         """The layer made of these inputs; `fill` runs only when there is none yet."""
-        name = hashlib.sha256("\0".join((self.made_by, *key)).encode()).hexdigest()
-        remembered = self.folder / "keys" / name
-        found = self._find(remembered)
-        return found or self._make(remembered, fill)
+        name = hashlib.sha256("\0".join(key).encode()).hexdigest()
+        self._keys.mkdir(parents=True, exist_ok=True)
+        os.utime(self._keys)
+        return self._find(self._keys / name) or self._make(self._keys / name, fill)
+
+    def forget_other_makers(self, *, unused_for: timedelta) -> None:
+        """Remove what only other versions of this program would use, and have not used for a while."""
+        for keys in self._keys.parent.iterdir():
+            if keys != self._keys and time.time() - keys.stat().st_mtime > unused_for.total_seconds():
+                shutil.rmtree(keys)
+        needed = {key.read_text().partition(" ")[0] for key in self._keys.parent.glob("*/*")}
+        for blob in self._blob("").parent.iterdir():
+            if f"sha256:{blob.name}" not in needed:
+                blob.unlink()
+
+    @property
+    def _keys(self) -> Path:
+        return self.folder / "keys" / (self.made_by or "anybody")
 
     def _find(self, remembered: Path) -> Layer | None:
         if not remembered.is_file():
@@ -110,8 +127,7 @@ class LayerStore:
         return Layer(digest, int(size), path) if is_whole else None
 
     def _make(self, remembered: Path, fill: Callable[[LayerWriter], None]) -> Layer:
-        for folder in (remembered.parent, self._blob("sha256:x").parent):
-            folder.mkdir(parents=True, exist_ok=True)
+        self._blob("").parent.mkdir(parents=True, exist_ok=True)
         draft = self.folder / f"draft-{os.getpid()}"
         try:
             digest = _write(draft, fill)
@@ -124,7 +140,7 @@ class LayerStore:
         return Layer(digest, size, self._blob(digest))
 
     def _blob(self, digest: str) -> Path:
-        return self.folder / "sha256" / digest.removeprefix("sha256:")
+        return self.folder / "sha256" / (digest.removeprefix("sha256:") or "none")
 
 
 def replace_text(path: Path, text: str) -> None:

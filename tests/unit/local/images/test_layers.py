@@ -2,6 +2,8 @@
 
 import os
 import tarfile
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,17 @@ def test_given_a_failure_half_way_then_nothing_is_left_and_nothing_is_remembered
     with pytest.raises(LocalError, match="no more"):
         store.layer(["key"], fail)
     assert [path for path in store.folder.rglob("*") if path.is_file()] == []
+
+
+def test_what_only_other_versions_would_use_goes_after_a_while(store: LayerStore) -> None:
+    def a_file(name: str) -> Callable[[LayerWriter], None]:
+        return lambda layer: layer.file(name, b"1")
+
+    other = LayerStore(store.folder, made_by="older")
+    theirs, shared = other.layer(["theirs"], a_file("theirs")), other.layer(["shared"], a_file("shared"))
+    ours = [store.layer(["ours"], a_file("ours")), store.layer(["another key"], a_file("shared"))]
+    store.forget_other_makers(unused_for=timedelta(hours=1))
+    assert theirs.path.exists()
+    store.forget_other_makers(unused_for=timedelta(0))
+    assert not theirs.path.exists()
+    assert all(layer.path.exists() for layer in (*ours, shared))
