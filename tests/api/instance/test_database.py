@@ -1,12 +1,17 @@
 """Credentials: minted once, never replaced, missed when they are gone."""
 
 import base64
+import time
+from datetime import timedelta
+
+import pytest
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import ANNOTATION_CLEAR_FAILED
 from firebolt_operator.api.resources import DEPLOYMENTS, EVENTS, FIREBOLT_INSTANCES, PODS, SECRETS, STATEFULSETS
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest
+from firebolt_operator.runtime import work_queue
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
 
@@ -130,6 +135,27 @@ async def test_a_database_of_the_users_own_waits_for_its_secret(operator: Operat
     operator.requests.seen.clear()
     assert await operator.next_pass() == "at rest"
     assert operator.requests.seen == {}
+
+
+async def test_a_secret_that_appears_is_noticed_without_trying_again(
+    operator: Operator, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Retries would find it in the end, but a minute late once they have backed off."""
+    monkeypatch.setattr(work_queue, "FIRST_RETRY", timedelta(hours=1))
+    monkeypatch.setattr(work_queue, "LONGEST_RETRY", timedelta(hours=1))
+    await person.make_instance(metadata={"postgres": EXTERNAL})
+    await operator.until(lambda found: reason(found) == "PostgresSecretPreflightFailed")
+    await operator.settled()
+    began_at = time.monotonic()
+    await person.make_secret("db-login", {"username": "u"})  # half of it is noticed as well
+    await operator.until(lambda found: "password" in _metadata_message(found))
+    await person.patch(SECRETS, "db-login", {"stringData": {"password": "p"}})
+    await operator.until_ready()
+    assert time.monotonic() - began_at < 5
+
+
+def _metadata_message(instance: FireboltInstance) -> str:
+    return next((each.message for each in instance.status.conditions if each.type == "MetadataReady"), "")
 
 
 async def test_a_database_of_the_users_own_whose_secret_goes(operator: Operator, person: Person) -> None:
