@@ -32,8 +32,16 @@ class Totals:
     def __str__(self) -> str:
         return (
             f"{self.queries:,} queries, {self.failed:,} failed,"
-            f" p50 {self.p50 * 1000:.0f} ms, p99 {self.p99 * 1000:.0f} ms, longest {self.longest * 1000:.0f} ms"
+            f" p50 {spoken(self.p50)}, p99 {spoken(self.p99)}, longest {spoken(self.longest)}"
         )
+
+
+def spoken(seconds: float) -> str:
+    """As people say it: never finer than they can use, never a number of four digits."""
+    if seconds >= 1:
+        return f"{seconds:.1f} s"
+    milliseconds = seconds * 1000
+    return f"{milliseconds:.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -11,6 +11,8 @@ from firebolt_operator.api.serialise import parse_engine, parse_instance
 from firebolt_operator.kube.ports import EventType
 from firebolt_operator.refs import Manifest
 
+_MOST_WORDS = 160  # characters; kubectl describe has the rest
+
 
 class Timeline:
     def __init__(self, monotonic: Callable[[], float], say: Callable[[str], None] = print) -> None:
@@ -57,7 +59,8 @@ class Timeline:
         if self._last.get(what) == words:
             return
         self._last[what] = words
-        self._say(f"  {self._monotonic() - self._began_at:5.1f} s  {what:<18} {words}".rstrip())
+        shown = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}..."
+        self._say(f"  {self._monotonic() - self._began_at:5.1f} s  {what:<18} {shown}".rstrip())
 
     async def _until(self, is_there: Callable[[], bool]) -> None:
         while not is_there():

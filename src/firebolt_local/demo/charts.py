@@ -10,7 +10,7 @@ from firebolt_local.demo import svg
 from firebolt_local.demo.canvas import LEFT, WIDTH, Lane, TimeAxis, clock, colour
 from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.load import Answer
-from firebolt_local.load_report import Second, by_second
+from firebolt_local.load_report import Second, by_second, spoken
 
 _RATE_HEIGHT: Final = 110.0
 _LATENCY_HEIGHT: Final = 120.0
@@ -59,7 +59,7 @@ def _latency_lane(seconds: Sequence[Second], axis: TimeAxis) -> Lane:
     parts += [_latency_dot(second, axis) for second in seconds if 0 < second.answered < _FEW]
     legend = svg.line(0, 51, 18, 51, class_="p50") + svg.text(24, 55, "median (p50)", class_="aside")
     legend += svg.line(0, 67, 18, 67, class_="p99") + svg.text(24, 71, "slowest 1 % (p99)", class_="aside")
-    legend += svg.tag("circle", cx=9, cy=83, r=3.5, class_="dot") + svg.text(24, 87, "a single query", class_="aside")
+    legend += svg.tag("circle", cx=9, cy=83, r=3.5, class_="dot") + svg.text(24, 87, "of few queries", class_="aside")
     return Lane("Latency", "logarithmic", _LATENCY_HEIGHT, "".join(parts) + legend)
 
 
@@ -91,9 +91,9 @@ def _latency_line(run: Sequence[tuple[int, float]], axis: TimeAxis, kind: str) -
 
 
 def _latency_dot(second: Second, axis: TimeAxis) -> str:
-    """Percentiles of one or two queries say nothing: the slowest is shown as what it is, one query."""
+    """Percentiles of one or two queries say nothing: the slowest of them is shown."""
     slowest = second.p99 or 0.0
-    tip = f"{clock(second.at)}: one query, answered after {slowest:.3f} s"
+    tip = f"{clock(second.at)}: {second.answered} answered, after {spoken(slowest)} at most"
     return svg.tag("circle", *svg.hint(tip), cx=axis.x(second.at + 0.5), cy=_latency_y(slowest), r=3.5, class_="dot")
 
 

@@ -12,6 +12,7 @@ from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Resource
 
 _MOST_EVENTS: Final = 8
+_MOST_LETTERS: Final = 300
 _MOST_SECONDS: Final = 10.0
 
 
@@ -40,8 +41,12 @@ async def observed(reader: Lists, namespaces: Iterable[str]) -> list[str]:
 
 def explanation(step: str, problem: str, seen: Iterable[str], tries: Iterable[str]) -> str:
     lines = [f"step {step!r}: {problem}", "", "What the cluster says:"]
-    lines += [f"  {line}" for line in seen] or ["  nothing; it could not be asked"]
+    lines += [f"  {_shortened(line)}" for line in seen] or ["  nothing; it could not be asked"]
     return "\n".join([*lines, "", "What to try:", *(f"  {line}" for line in tries)])
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}..."
 
 
 def pod_in_trouble(pod: Manifest) -> str:
@@ -50,9 +55,11 @@ def pod_in_trouble(pod: Manifest) -> str:
     conditions: list[Manifest] = status.get("conditions", [])
     if any(each["type"] == "Ready" and each["status"] == "True" for each in conditions):
         return ""
-    reasons = [f"{each.get('reason', '')}: {each['message']}" for each in conditions if each.get("message")]
-    reasons += [_container(each) for each in status.get("containerStatuses", []) if not each.get("ready")]
-    return f"pod {pod['metadata']['name']}: {status.get('phase', 'unknown')}; {'; '.join(filter(None, reasons))}"
+    reasons = [_container(each) for each in status.get("containerStatuses", []) if not each.get("ready")]
+    if not any(reasons):
+        reasons = [f"{each.get('reason', '')}: {each['message']}" for each in conditions if each.get("message")]
+    words = "; ".join(dict.fromkeys(filter(None, reasons)))
+    return f"pod {pod['metadata']['name']}: {status.get('phase', 'unknown')}; {words}"
 
 
 def event_line(event: Manifest) -> str:
@@ -66,6 +73,7 @@ def _conditions(manifest: Manifest) -> str:
     words = [
         f"{each['type']}={each['status']} ({each.get('reason', '')}: {each.get('message', '')})"
         for each in status.get("conditions", [])
+        if each["status"] != "True"
     ]
     return f"{manifest['kind']} {manifest['metadata']['name']}: {status.get('phase') or 'no phase'}; {'; '.join(words)}"
 

@@ -11,7 +11,7 @@ from firebolt_local.demo.canvas import WIDTH, TimeAxis, clock, colour, stacked
 from firebolt_local.demo.charts import charts
 from firebolt_local.demo.lanes import generations_lane, notes_lane, phases_lane, pods_lane, steps_lane
 from firebolt_local.demo.recording import Highlight, PodSpan, Recording
-from firebolt_local.load_report import Totals, totals
+from firebolt_local.load_report import Totals, spoken, totals
 
 _GAP: Final = 22.0
 _TOP: Final = 16.0
@@ -88,8 +88,8 @@ def _counts_marked(total: Totals) -> str:
 
 def _tiles(recording: Recording, total: Totals) -> str:
     shown = [
-        Highlight(value=f"{total.p50 * 1000:.1f} ms", label="median latency"),
-        Highlight(value=f"{total.p99 * 1000:.0f} ms", label="99 % answered within"),
+        Highlight(value=spoken(total.p50), label="median latency"),
+        Highlight(value=spoken(total.p99), label="99 % answered within"),
         *recording.highlights,
         Highlight(value=str(len(recording.generations)), label="generations built"),
         Highlight(value=str(sum(span.generation is not None for span in recording.pods)), label="engine pods started"),

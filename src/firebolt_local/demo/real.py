@@ -51,7 +51,10 @@ def run() -> None:
     began_at = time.monotonic()
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
     found = programs.provide(["helm", "kubectl"])
-    place = words.Place(kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name)
+    make = "sudo make" if "SUDO_USER" in os.environ else "make"
+    place = words.Place(
+        kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name, make=make
+    )
     recording, url = asyncio.run(_show(cluster, Installer(found["helm"], found["kubectl"], cluster.kubeconfig), place))
     print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
     if totals(recording.answers).failed:

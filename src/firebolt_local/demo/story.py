@@ -12,7 +12,7 @@ from firebolt_local.demo.faults import StepFailedError
 from firebolt_local.demo.recorder import OpenStep, Recorder
 from firebolt_local.demo.rest import is_at_rest, is_ready
 from firebolt_local.load import Answer, Load, Plan, ask_for_body, client_session, steady_load
-from firebolt_local.load_report import totals
+from firebolt_local.load_report import spoken, totals
 from firebolt_local.timeline import Timeline
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, SERVICES
@@ -99,7 +99,7 @@ class Story:
         with self._step("query", "A query through the gateway", timedelta(minutes=1)) as step:
             answer, body = await self._ask("query", QUERY)
             rows = json.loads(body)["data"]
-            step.outcome = f"{QUERY} answered {rows[0]} in {answer.seconds * 1000:.0f} ms."
+            step.outcome = f"{QUERY} answered {rows[0]} in {spoken(answer.seconds)}."
             await asyncio.sleep(_PAUSE.total_seconds())
 
     async def _look(self, load: Load, name: str, title: str) -> None:
@@ -136,7 +136,7 @@ class Story:
             self.recorder.note("it is answered")
             async with asyncio.timeout(limit.total_seconds()):
                 await self.timeline.until(ENGINE.name, is_at_rest(2))
-            step.outcome = f"Held by the gateway, and answered after {answer.seconds:.1f} s."
+            step.outcome = f"Held by the gateway, and answered after {spoken(answer.seconds)}."
             await asyncio.sleep(_PAUSE.total_seconds())
 
     async def _ask(self, step: str, sql: str) -> tuple[Answer, bytes]:

@@ -7,7 +7,7 @@ from typing import Final
 from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.demo.chart import RELEASE, WHY_SETTLE
 from firebolt_local.demo.recording import Highlight, Recording, longest_tail
-from firebolt_local.load_report import totals
+from firebolt_local.load_report import spoken, totals
 
 STORY: Final = "an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query."
 
@@ -20,6 +20,7 @@ class Place:
     kubectl: Path
     page: Path
     engine: str
+    make: str = "make"  # as the person has to type it: what root has started only root can end
 
 
 def needs_root(packages: list[str]) -> str:
@@ -44,8 +45,8 @@ def facts(version: str, processors: int) -> list[str]:
 def highlights(recording: Recording) -> list[Highlight]:
     slowest = max((answer.seconds for answer in recording.answers), default=0.0)
     return [
-        Highlight(value=f"{slowest:.1f} s", label="from parked to answered"),
-        Highlight(value=f"{longest_tail(recording):.1f} s", label="from a switch to the last query for old pods"),
+        Highlight(value=spoken(slowest), label="from parked to answered"),
+        Highlight(value=spoken(longest_tail(recording)), label="from a switch to the last query for old pods"),
     ]
 
 
@@ -56,8 +57,9 @@ def tries(place: Place) -> list[str]:
         f"kubectl describe fireng {place.engine}",
         "kubectl get events --sort-by .lastTimestamp",
         f"kubectl logs -n {OPERATOR_NAMESPACE} deploy/{RELEASE} --tail 50",
-        "make demo          # again; it begins afresh",
-        "make demo-clean    # removes everything",
+        f"file://{place.page}    # what happened until then",
+        f"{place.make} demo          # again; it begins afresh",
+        f"{place.make} demo-clean    # removes everything",
     ]
 
 
@@ -78,4 +80,4 @@ The cluster and the operator go on running. Try:
   kubectl apply -f examples/engine-class.yaml         # defaults that several engines share
   kubectl delete pods -n {OPERATOR_NAMESPACE} --all           # during a rollout: the next operator goes on where it was
 
-Clean up with: make demo-clean"""
+Clean up with: {place.make} demo-clean"""

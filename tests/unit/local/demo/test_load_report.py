@@ -3,7 +3,7 @@
 import pytest
 
 from firebolt_local.load import Answer
-from firebolt_local.load_report import Second, Totals, by_second, percentile, totals
+from firebolt_local.load_report import Second, Totals, by_second, percentile, spoken, totals
 
 
 def an_answer(due_at: float, seconds: float = 0.1, *, problem: str = "", pod: str = "a") -> Answer:
@@ -20,6 +20,13 @@ def an_answer(due_at: float, seconds: float = 0.1, *, problem: str = "", pod: st
 )
 def test_percentile(share: float, expected: float) -> None:
     assert percentile(list(range(100, 0, -1)), share) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.0044, "4.4 ms"), (0.0096, "9.6 ms"), (0.012, "12 ms"), (0.9, "900 ms"), (6.24, "6.2 s")]
+)
+def test_times_are_spoken_as_people_do(seconds: float, words: str) -> None:
+    assert spoken(seconds) == words
 
 
 def test_the_percentile_of_one_is_that_one() -> None:
