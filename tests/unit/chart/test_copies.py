@@ -1,5 +1,6 @@
 """Does the chart install what the repository says elsewhere?"""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,15 @@ def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
     assert "*" not in words
     assert {"nodes", "namespaces", "clusterroles", "pods/exec", "pods/proxy", "escalate", "bind"} & words == set()
     assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["get", "list", "watch"]]
+
+
+def test_every_value_is_explained() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    page = (REPOSITORY / "docs/install.md").read_text()
+    assert [name for name in values if f"`{name}" not in page] == []
+
+
+def test_every_value_has_a_schema() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    assert set(schema["properties"]) == set(values)
