@@ -66,6 +66,15 @@ class ClusterGroup:
         return is_unified(self.hierarchies)
 
     def create(self, nodes: int) -> None:
+        try:
+            self._create(nodes)
+        except OSError as err:
+            raise LocalError(
+                f"no control groups can be made here ({err.strerror}: {err.filename}); "
+                "a cluster with nodes needs a machine of its own, virtual or not, or a privileged container"
+            ) from err
+
+    def _create(self, nodes: int) -> None:
         (self._tracking.folder / self.name / _SYSTEM).mkdir(parents=True, exist_ok=True)
         for hierarchy in self._with_controllers():
             for number in range(1, nodes + 1):

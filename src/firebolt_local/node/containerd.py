@@ -48,6 +48,8 @@ def containerd_config(runtime: Runtime) -> Table:
             "io.containerd.cri.v1.images": {"pinned_images": {"sandbox": PAUSE}},
             "io.containerd.cri.v1.runtime": {
                 "restrict_oom_score_adj": not runtime.can_lower_oom_score,
+                # It would load a profile into the kernel of the machine, and leave it there.
+                "disable_apparmor": True,
                 "containerd": {"default_runtime_name": "runc", "runtimes": {"runc": runc}},
                 "cni": {"bin_dirs": [str(runtime.cni_programs)], "conf_dir": str(runtime.cni_config)},
             },

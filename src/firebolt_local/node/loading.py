@@ -14,7 +14,7 @@ _IMPORT_SECONDS = 600
 
 
 def load_images(node: Node, ctr: Path, archives: Iterable[Path]) -> None:
-    wait_until(node.containerd_socket.exists, f"containerd of {node.name}")
+    wait_until(lambda: _has_containerd(node), f"containerd of {node.name}")
     for archive in archives:
         command = [str(ctr), f"--address={CONTAINERD_SOCKET}", f"--namespace={IMAGES_NAMESPACE}", "images", "import"]
         done = subprocess.run(
@@ -26,3 +26,9 @@ def load_images(node: Node, ctr: Path, archives: Iterable[Path]) -> None:
         )
         if done.returncode != 0:
             raise LocalError(f"{archive} could not be loaded into {node.name}: {done.stderr.strip()}")
+
+
+def _has_containerd(node: Node) -> bool:
+    if not Path(f"/proc/{node.holder}").exists():
+        raise LocalError(f"{node.name} has ended; start the cluster again")
+    return node.containerd_socket.exists()

@@ -61,9 +61,14 @@ class _Assembly:
             starter.start_containerd(node)
         with ThreadPoolExecutor() as beside:
             loads = [beside.submit(load_images, node, self.programs["ctr"], self.archives) for node in nodes]
-            plane.start()
-            self.progress.note(f"control plane is up: {plane.server}")
-            self._start_nodes(starter, nodes, loads)
+            try:
+                plane.start()
+                self.progress.note(f"control plane is up: {plane.server}")
+                self._start_nodes(starter, nodes, loads)
+            except BaseException:
+                # At once: whoever loads images would go on waiting for a containerd that does not come.
+                end_nodes(self.start.folder)
+                raise
         self._wait(plane)
         return plane
 

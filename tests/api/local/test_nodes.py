@@ -1,6 +1,7 @@
 """Do real containers run, reach each other and answer the host, and is nothing left when they are gone?"""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -122,11 +123,14 @@ def test_given_everything_was_killed_then_up_cleans_up_and_works(command_line: C
     assert command_line.run("status").returncode == 0
 
 
-def test_given_up_was_killed_halfway_then_the_next_one_works(command_line: CommandLine) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_given_up_was_ended_halfway_then_the_next_one_works(command_line: CommandLine, number: signal.Signals) -> None:
     starter = command_line.start("up")
-    eventually(lambda: "containerd" in command_line.folder.processes(), "containerd")
-    starter.kill()
-    starter.wait(30)
+    eventually(lambda: "kube-apiserver" in command_line.folder.processes(), "API server")
+    starter.send_signal(number)
+    starter.wait(60)
+    left = [record for record in command_line.folder.processes().values() if record.is_alive()]
+    assert bool(left) == (number == signal.SIGKILL), "a polite end leaves nothing running"
     assert command_line.run("up").returncode == 0
     assert command_line.run("status").returncode == 0
 

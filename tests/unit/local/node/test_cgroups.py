@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from firebolt_local.errors import LocalError
 from firebolt_local.node.cgroups import ClusterGroup, Hierarchy, is_unified, read_hierarchies
 
 UNIFIED = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate"
@@ -73,6 +74,12 @@ def test_when_removed_then_it_is_gone_from_every_hierarchy(tmp_path: Path) -> No
     (tmp_path / "cpu" / "others").mkdir()
     group.remove()
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["cpu", "others", "pids"]
+
+
+def test_given_nothing_can_be_made_then_it_says_where_it_could(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    with pytest.raises(LocalError, match="needs a machine of its own"):
+        ClusterGroup("x", [Hierarchy(tmp_path, False, frozenset({"pids"}))]).create(1)
 
 
 def _prepare_controllers(group: ClusterGroup) -> None:
