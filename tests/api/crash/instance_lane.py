@@ -12,7 +12,7 @@ from tests.api.crash.ledger import INSTANCE_KINDS, World
 from tests.api.crash.leftovers import differences
 
 INSTANCE: Final = "inst"
-FIRST_IMAGE: Final = "metadata:first"
+FIRST_VERSION: Final = "first"
 POSTGRES: Final = names.postgres_name(INSTANCE)
 METADATA: Final = names.metadata_name(INSTANCE)
 GATEWAY: Final = names.gateway_name(INSTANCE)
@@ -41,15 +41,14 @@ EVERYTHING: Final = Counter(
 
 @dataclass(slots=True)
 class InstanceLane(Lane):
-    image: str = field(default=FIRST_IMAGE, init=False)  # that the metadata service was last asked to have
+    version: str = field(default=FIRST_VERSION, init=False)  # that both services were last asked to have
 
     async def make_instance(self) -> None:
-        gateway = {"replicas": GATEWAY_PODS}
-        await self.create(FIREBOLT_INSTANCES, INSTANCE, metadata={"template": _template(self.image)}, gateway=gateway)
+        await self.create(FIREBOLT_INSTANCES, INSTANCE, **_spec(self.version))
 
-    async def use_image(self, image: str) -> None:
-        self.image = image
-        await self.edit(FIREBOLT_INSTANCES, INSTANCE, metadata={"template": _template(image)})
+    async def upgrade(self, version: str) -> None:
+        self.version = version
+        await self.edit(FIREBOLT_INSTANCES, INSTANCE, **_spec(version))
 
     async def delete_instance(self) -> None:
         await self.delete(FIREBOLT_INSTANCES, INSTANCE)
@@ -77,14 +76,25 @@ class InstanceLane(Lane):
         phase = instance.get("status", {}).get("phase")
         if phase != "Ready":
             return [f"the instance is {phase}"]
-        return differences(world.values(), EVERYTHING) or self._wrong_images(world)
+        return differences(world.values(), EVERYTHING) or self._outdated(world)
 
-    def _wrong_images(self, world: World) -> list[str]:
-        labels = {names.LABEL_INSTANCE: INSTANCE, names.LABEL_COMPONENT: names.COMPONENT_METADATA}
-        pods = (each for (kind, _), each in world.items() if kind == "Pod")
-        mine = (each for each in pods if labels.items() <= each["metadata"].get("labels", {}).items())
-        images = {each["spec"]["containers"][0]["image"] for each in mine}
-        return [] if images == {self.image} else [f"the metadata service runs {images}, not {self.image}"]
+    def _outdated(self, world: World) -> list[str]:
+        running = {
+            "the metadata service": {
+                each["spec"]["containers"][0]["image"] for each in _pods(world, names.COMPONENT_METADATA)
+            },
+            "the gateway": {
+                each["metadata"]["labels"].get("version") for each in _pods(world, names.COMPONENT_GATEWAY)
+            },
+        }
+        wanted = {"the metadata service": {_image(self.version)}, "the gateway": {self.version}}
+        return [f"{what} runs {running[what]}, not {wanted[what]}" for what in wanted if running[what] != wanted[what]]
+
+
+def _pods(world: World, component: str) -> list[Manifest]:
+    labels = {names.LABEL_INSTANCE: INSTANCE, names.LABEL_COMPONENT: component}
+    pods = (each for (kind, _), each in world.items() if kind == "Pod")
+    return [each for each in pods if labels.items() <= each["metadata"].get("labels", {}).items()]
 
 
 def _left(world: World) -> list[str]:
@@ -92,5 +102,15 @@ def _left(world: World) -> list[str]:
     return ["the instance is there"] if is_there else differences(world.values(), NOTHING)
 
 
-def _template(image: str) -> Manifest:
-    return {"spec": {"containers": [{"name": names.CONTAINER_METADATA, "image": image}]}}
+def _image(version: str) -> str:
+    return f"metadata:{version}"
+
+
+def _spec(version: str) -> Manifest:
+    """Another image for the metadata service, other pods for the gateway."""
+    containers = [{"name": names.CONTAINER_METADATA, "image": _image(version)}]
+    labelled = {"metadata": {"labels": {"version": version}}}
+    return {
+        "metadata": {"template": {"spec": {"containers": containers}}},
+        "gateway": {"replicas": GATEWAY_PODS, "template": labelled},
+    }

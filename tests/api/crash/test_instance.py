@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 
 async def upgrade(lane: InstanceLane) -> None:
-    await lane.use_image(f"metadata:{secrets.token_hex(4)}")
+    await lane.upgrade(secrets.token_hex(4))
 
 
 SCENARIOS = (

@@ -57,6 +57,16 @@ async def test_a_new_class_is_judged_and_then_costs_nothing(operator: Operator, 
     await rests(operator)
 
 
+async def test_a_class_that_says_nothing_at_all_is_admissible(operator: Operator, person: Person) -> None:
+    await person.client.create(person.manifest(FIREBOLT_ENGINE_CLASSES, "big"))
+    assert condition(await operator.until_class("big", counts(0))).reason == "Admissible"
+    await person.make_instance()
+    await person.make_engine(replicas=0, engineClassRef="big")
+    await operator.until_at_rest(0)
+    await operator.until_class("big", counts(1))
+    await rests(operator)
+
+
 async def test_owned_fields_are_told_until_they_are_gone(operator: Operator, person: Person) -> None:
     await person.make_class(template={"spec": {"hostname": "x", "subdomain": "y"}})
     bad = await operator.until_class("big", counts(0))
