@@ -11,6 +11,7 @@ LEFT: Final = 184.0  # room for the names of lanes
 RIGHT: Final = 16.0
 PALETTE: Final = 6  # colours in the style sheet, gen-0 to gen-5
 LETTER: Final = 6.1  # average width of one, at the size that lanes write in
+BOLD_LETTER: Final = 6.9
 _NICE_STEPS: Final = (5, 10, 15, 20, 30, 60, 120, 300)
 _MOST_TICKS: Final = 16
 
@@ -50,7 +51,7 @@ def stacked(lanes: Sequence[Lane], axis: TimeAxis, *, gap: float) -> tuple[str, 
 
 
 def fits(words: str, width: float) -> bool:
-    return len(words) * LETTER + 8 <= width
+    return len(words) * BOLD_LETTER + 8 <= width
 
 
 def colour(generation: int | None) -> str:

@@ -59,7 +59,7 @@ def _latency_lane(seconds: Sequence[Second], axis: TimeAxis) -> Lane:
     parts += [_latency_dot(second, axis) for second in seconds if 0 < second.answered < _FEW]
     legend = svg.line(0, 51, 18, 51, class_="p50") + svg.text(24, 55, "median (p50)", class_="aside")
     legend += svg.line(0, 67, 18, 67, class_="p99") + svg.text(24, 71, "slowest 1 % (p99)", class_="aside")
-    legend += svg.tag("circle", cx=9, cy=83, r=3.5, class_="dot") + svg.text(24, 87, "of few queries", class_="aside")
+    legend += svg.tag("circle", cx=9, cy=83, r=3.5, class_="dot") + svg.text(24, 87, "a lone query", class_="aside")
     return Lane("Latency", "logarithmic", _LATENCY_HEIGHT, "".join(parts) + legend)
 
 

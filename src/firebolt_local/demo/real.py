@@ -108,7 +108,9 @@ async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, st
             await story.run()
     finally:
         # A page of a demo that was cut short shows how far it came.
-        recording = _kept(recorder.recording(told, story.answers))
+        draft = recorder.recording(told, story.answers)
+        highlights = words.highlights(draft, woken_after=story.woken_after)
+        recording = _kept(msgspec.structs.replace(draft, highlights=highlights))
     return recording, story.url
 
 
@@ -138,8 +140,7 @@ def _manifests() -> list[Manifest]:
     return [manifest | {"metadata": manifest["metadata"] | {"namespace": NAMESPACE}} for manifest in found]
 
 
-def _kept(draft: Recording) -> Recording:
-    recording = msgspec.structs.replace(draft, highlights=words.highlights(draft))
+def _kept(recording: Recording) -> Recording:
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(recording), encoding="utf-8")
     RECORDING.write_bytes(msgspec.json.encode(recording))

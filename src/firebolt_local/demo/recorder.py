@@ -68,9 +68,9 @@ class Recorder:
 
     def statefulset(self, kind: EventType, manifest: Manifest) -> None:
         labels = manifest["metadata"].get("labels", {})
-        if labels.get(LABEL_ENGINE) != self._engine:
-            return
         uid = manifest["metadata"]["uid"]
+        if labels.get(LABEL_ENGINE) != self._engine or (uid not in self._generations and _is_ending(kind, manifest)):
+            return
         known = self._generations.setdefault(uid, _generation_span(manifest, self._clock()))
         if kind == "DELETED":
             self._generations[uid] = msgspec.structs.replace(known, ended_at=self._clock())
@@ -78,6 +78,8 @@ class Recorder:
 
     def pod(self, kind: EventType, manifest: Manifest) -> None:
         uid = manifest["metadata"]["uid"]
+        if uid not in self._pods and _is_ending(kind, manifest):
+            return
         known = self._pods.get(uid) or _pod_span(manifest, self._clock())
         self._pods[uid] = _observed(known, kind, manifest, self._clock())
 
@@ -143,6 +145,11 @@ def _observed(span: PodSpan, kind: EventType, manifest: Manifest, now: float) ->
     if span.ending_at is None and manifest["metadata"].get("deletionTimestamp"):
         span = msgspec.structs.replace(span, ending_at=now)
     return msgspec.structs.replace(span, ended_at=now) if kind == "DELETED" else span
+
+
+def _is_ending(kind: EventType, manifest: Manifest) -> bool:
+    """What is on its way out when it is first seen belongs to an earlier story."""
+    return kind == "DELETED" or bool(manifest["metadata"].get("deletionTimestamp"))
 
 
 def _is_ready(manifest: Manifest) -> bool:

@@ -41,6 +41,7 @@ class Story:
     next_image: str
     manifests: list[Manifest]  # an instance, then an engine
     url: str = ""
+    woken_after: float | None = None  # seconds; None: it did not come that far
     _loads: list[Load] = field(default_factory=list[Load])
     _alone: list[Answer] = field(default_factory=list[Answer])
     _steps: int = 0
@@ -134,6 +135,7 @@ class Story:
             self.recorder.note("a query arrives, and is held")
             answer, _ = await self._ask("wake", QUERY)
             self.recorder.note("it is answered")
+            self.woken_after = answer.seconds
             async with asyncio.timeout(limit.total_seconds()):
                 await self.timeline.until(ENGINE.name, is_at_rest(2))
             step.outcome = f"Held by the gateway, and answered after {spoken(answer.seconds)}."

@@ -42,10 +42,10 @@ def facts(version: str, processors: int) -> list[str]:
     ]
 
 
-def highlights(recording: Recording) -> list[Highlight]:
-    slowest = max((answer.seconds for answer in recording.answers), default=0.0)
+def highlights(recording: Recording, *, woken_after: float | None) -> list[Highlight]:
+    woken = "" if woken_after is None else spoken(woken_after)
     return [
-        Highlight(value=spoken(slowest), label="from parked to answered"),
+        Highlight(value=woken or "not yet", label="from parked to answered"),
         Highlight(value=spoken(longest_tail(recording)), label="from a switch to the last query for old pods"),
     ]
 

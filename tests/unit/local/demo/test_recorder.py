@@ -109,6 +109,13 @@ def test_the_life_of_a_pod(scene: Scene) -> None:
     ]
 
 
+def test_what_is_ending_when_first_seen_belongs_to_an_earlier_story(scene: Scene) -> None:
+    scene.at(1).pod("MODIFIED", a_pod("analytics-g9-0", generation=9, is_ending=True))
+    scene.at(2).pod("DELETED", a_pod("analytics-g9-1", generation=9))
+    scene.at(2).statefulset("DELETED", a_statefulset(9))
+    assert (scene.recording(3).pods, scene.recording(3).generations, scene.recording(3).notes) == ([], [], [])
+
+
 def test_steps_and_notes_are_told_when_they_happen(scene: Scene) -> None:
     with scene.at(1).step("scale", "Three nodes") as step:
         scene.at(3).note("switched")
