@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -25,10 +25,10 @@ programs: setup  ## build the Kubernetes programs that tests run on (once; about
 	@$(LOCAL) build
 
 test: programs  ## tests on a real API server, in minutes; needs no root, runs more as root
-	@PYTHONPATH=src $(BIN)/python -m pytest -m "not slow"
+	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m "not slow"
 
 test-slow: programs  ## the long ones: every crash point, frozen leaders, churn, zero loss; about half an hour
-	@PYTHONPATH=src $(BIN)/python -m pytest -m slow
+	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m slow
 
 test-model: setup  ## the exhaustive search of the engine's states; FIREBOLT_MODEL_STATES=1000000 goes deeper
 	@PYTHONPATH=src $(BIN)/python -m pytest tests/model
@@ -38,6 +38,12 @@ test-unit: setup  ## only what needs no cluster
 
 test-api: programs  ## only what needs the API server
 	@PYTHONPATH=src $(BIN)/python -m pytest tests/api
+
+e2e: setup  ## everything with real pods on a cluster of its own; needs root; about half an hour
+	@PYTHONPATH=src $(BIN)/python -m pytest tests/e2e --durations=0 --durations-min=1
+
+e2e-quick: setup  ## the part of it that CI runs; a few minutes
+	@PYTHONPATH=src $(BIN)/python -m pytest tests/e2e -m quick --durations=0 --durations-min=1
 
 fmt: setup  ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -1,0 +1,36 @@
+"""Is an idle engine parked, and does the next query find it again?"""
+
+import asyncio
+
+import pytest
+
+from firebolt_local.load import Answer
+from firebolt_operator.api.names import EngineReason
+from firebolt_operator.api.resources import PODS
+from tests.e2e.scene import Scene
+
+pytestmark = pytest.mark.quick
+
+PARKING = {"enabled": True, "activeReplicas": 2, "idleReplicas": 0, "idleTimeout": "10s", "pollInterval": "2s"}
+AT_ONCE = 20
+
+
+async def test_given_an_idle_engine_when_parked_then_queries_wake_it_and_all_are_answered(scene: Scene) -> None:
+    await scene.make_resting_engine("idle", replicas=2, autoStop=PARKING)
+    async with scene.load("idle"):
+        await asyncio.sleep(15)  # longer than the idle timeout: an engine in use is not idle
+        assert scene.sight.phases_of("idle")[-1] == "stable"
+    await scene.at_rest("idle", 0)
+    assert scene.ready("idle").reason == EngineReason.STOPPED
+    await scene.until(lambda: not scene.sight.all_of(PODS, "idle"), "the pods to be gone")
+    answers = await _ask_at_once(scene, "idle")
+    assert [answer.problem for answer in answers if not answer.is_good] == []
+    await scene.at_rest("idle", 2)
+    async with scene.load("idle"):
+        await asyncio.sleep(5)
+
+
+async def _ask_at_once(scene: Scene, engine: str) -> list[Answer]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(scene.ask(engine), name=f"query {number}") for number in range(AT_ONCE)]
+    return [task.result() for task in tasks]
