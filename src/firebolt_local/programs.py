@@ -11,7 +11,7 @@ from firebolt_local.toolchain import find_go
 ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 SIMULATED_PODS = ("kwok",)
-FOR_TESTS = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl")
+FOR_TESTS = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl", "helm")
 RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr")
 NODE = (*RUNTIME, "kubelet", "kube-proxy")
 IN_IMAGES = ("coredns", "local-path-provisioner", "pause")

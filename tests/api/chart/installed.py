@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ def _request(line: dict[str, Any]) -> tuple[str, str, int]:
 
 
 @contextmanager
-def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Iterator[Installed]:
+def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Generator[Installed]:
     _install(plane, values)
     health, metrics = free_port(), free_port()
     words = [

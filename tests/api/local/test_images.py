@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def test_given_the_same_packages_then_the_images_of_a_cluster_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     # Any program will do here, and this one is built in seconds.
     program = programs.provide(["pause"])["pause"]
-    given = dict.fromkeys(programs.IN_IMAGES, program)
+    given: dict[str, Path] = dict.fromkeys(programs.IN_IMAGES, program)
     first, second = (
         system.build_system_images(tmp_path / place, given, store=LayerStore(tmp_path / f"{place}-layers"))
         for place in ("one", "two")

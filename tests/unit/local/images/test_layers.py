@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firebolt_local.errors import LocalError
-from firebolt_local.images.layers import LayerStore, LayerWriter
+from firebolt_local.images.layers import Layer, LayerStore, LayerWriter
 
 
 @pytest.fixture
@@ -23,19 +23,17 @@ def _members(path: Path) -> dict[str, tarfile.TarInfo]:
 
 
 def test_given_the_same_files_at_another_time_and_place_then_the_layer_is_the_same(tmp_path: Path) -> None:
-    digests = set[str]()
-    for number, names in enumerate((["b", "a"], ["a", "b"])):
-        source = tmp_path / f"source-{number}"
-        source.mkdir()
-        for name in names:
-            (source / name).write_text(name)
-            os.utime(source / name, (number, number))
-        layer = LayerStore(tmp_path / f"store-{number}").layer(
-            ["key"],
-            lambda writer, source=source: writer.tree("opt", source),  # type: ignore[misc]
-        )
-        digests.add(layer.digest)
-    assert len(digests) == 1
+    first, second = (_layer_of(tmp_path / str(number), names) for number, names in enumerate((["b", "a"], ["a", "b"])))
+    assert first.digest == second.digest
+
+
+def _layer_of(place: Path, names: list[str]) -> Layer:
+    source = place / "source"
+    source.mkdir(parents=True)
+    for name in names:
+        (source / name).write_text(name)
+        os.utime(source / name, (len(place.name), int(place.name)))
+    return LayerStore(place / "store").layer(["key"], lambda writer: writer.tree("opt", source))
 
 
 def test_folders_on_the_way_come_by_themselves_and_once(store: LayerStore) -> None:
