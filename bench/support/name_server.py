@@ -12,7 +12,7 @@ from firebolt_local.pod_network import PodNetwork
 from tests.dataplane.support.client import Client
 
 NO_CACHE: Final = "ttl 5\n}"
-"""As kubeadm has it since 1.31: `cache 30` with `disable denial cluster.local` is no cache for engines."""
+"""As kubeadm has it in recent releases: `cache 30` with `disable denial cluster.local` is no cache for engines."""
 PLUGIN_DEFAULTS: Final = "ttl 5\n}\ncache"
 KUBERNETES_DEFAULTS: Final = "ttl 30\n}\ncache 30"
 """The Corefile of Kubernetes' documentation: an answer, also that there is none, is remembered for 30 s."""

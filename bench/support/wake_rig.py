@@ -128,6 +128,13 @@ class Outsider:
             self.changed.clear()
             await self.changed.wait()
 
+    async def until_up(self, engine: str) -> None:
+        """The answer to a query may be here before its watch tells why."""
+        async with asyncio.timeout(HOLD_SECONDS):
+            while engine not in self.replicas_at or engine not in self.ready_at:
+                self.changed.clear()
+                await self.changed.wait()
+
 
 @asynccontextmanager
 async def an_outsider(client: KubeClient, namespace: str) -> AsyncGenerator[Outsider]:
@@ -205,5 +212,6 @@ async def _wake(gateway: Gateway, outsider: Outsider, engine: str) -> Wake:
     arrived_at = now()
     answer = await gateway.client.query("/?id=wake", engine, deadline=HOLD_SECONDS)
     answered_at = now()
+    await outsider.until_up(engine)
     replicas_at, ready_at = outsider.replicas_at[engine], outsider.ready_at[engine]
     return Wake(replicas_at - arrived_at, ready_at - replicas_at, answered_at - ready_at, answer.status)

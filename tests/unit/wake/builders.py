@@ -38,7 +38,9 @@ class RoutesOfATest:
 
 
 class Bench:
-    def __init__(self, *, cap: int = 1000, routes: Routes | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self, *, cap: int = 1000, routes: Routes | None = None, clock: Clock | None = None, head_start: float = 0.0
+    ) -> None:
         """With other routes or another clock, the test has those and not the bench's own."""
         self.clock = ManualClock()
         self.cache: Cache[SliceView] = Cache(
@@ -48,7 +50,7 @@ class Bench:
         self.readiness = Readiness(self.cache, chosen, HOLD_TIMEOUT)
         self.holds = Holds()
         self.routes = RoutesOfATest()
-        self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen)
+        self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen, head_start)
         self.readiness.listen(ready=self.holds.release)
         self.demanded: list[str] = []
         self.cap = cap

@@ -8,6 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from firebolt_operator.wake.answers import FLAPPED, READY, REJECTED, RELEASED, SHED, TIMED_OUT, UNSYNCED, Answer
+from firebolt_operator.wake.arrivals import HEAD_START_SECONDS
 from tests.support.properties import patient
 from tests.unit.runtime.manual_clock import idle
 from tests.unit.wake.builders import HOLD_TIMEOUT, Bench, results, running
@@ -61,6 +62,23 @@ async def test_given_endpoints_that_envoy_does_not_know_when_held_then_it_is_ask
         await bench.clock.advance(0.05)
     assert held.result() == RELEASED
     assert await bench.ask("eng") == READY
+
+
+async def test_given_endpoints_that_just_appeared_when_held_then_dns_is_left_alone_for_a_moment() -> None:
+    bench = Bench(head_start=HEAD_START_SECONDS)
+    bench.sync()
+    async with running(bench) as group:
+        held = group.create_task(bench.desk.answer("eng"))
+        await idle()
+        bench.point("eng", "10.0.0.1")
+        await bench.clock.advance(0.09)
+        assert bench.routes.asked == []
+        await bench.clock.advance(0.02)
+        assert (bench.routes.asked, held.done()) == (["eng"], True)
+        # Endpoints that have been there for a while need no such patience.
+        bench.point("late", "10.0.0.2")
+        await bench.clock.advance(1.0)
+        assert await bench.ask("late") == RELEASED
 
 
 async def test_given_nobody_who_waits_when_endpoints_appear_then_envoy_is_asked_at_the_next_query_only(
