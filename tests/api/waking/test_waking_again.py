@@ -79,10 +79,10 @@ async def test_given_engines_that_were_queried_1_10_and_100_seconds_before_they_
 
 
 @pytest.mark.slow
-async def test_given_engines_that_were_queried_so_long_before_when_envoy_is_not_asked_then_each_of_them_fails(
+async def test_given_engines_that_were_queried_so_long_before_when_envoy_is_not_asked_then_held_queries_fail(
     person: Person, start_operator: StartOperator, start_gateway: StartGateway
 ) -> None:
     async with start_operator() as operator, start_gateway(admin="--envoy-admin-url=") as gateway:
         found = await woken_again(person, operator, gateway, {"one": 1.0, "ten": 10.0, "hundred": 100.0})
-    print(found)
+    print(found)  # usually each of them
     assert any(503 in statuses for statuses in found.values())
