@@ -1,6 +1,5 @@
 """The pass proper: gates, facts, decision, writes, one status, and the sweep on every way out."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,21 +7,15 @@ import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
-from firebolt_operator.api.names import EnginePhase, EngineReason, EventReason, ScrapeMode
-from firebolt_operator.api.resources import (
-    FIREBOLT_ENGINE_CLASSES,
-    FIREBOLT_ENGINES,
-    FIREBOLT_INSTANCES,
-)
+from firebolt_operator.api.names import EnginePhase, EngineReason, ScrapeMode
 from firebolt_operator.engine import gates
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.counting import active_facts, counted
 from firebolt_operator.engine.diagnosis import diagnosed
-from firebolt_operator.engine.drain_rules import effective_drain_rules
 from firebolt_operator.engine.draining import DrainRules, needs_probe
+from firebolt_operator.engine.entrance import Admitted, Entrance, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
-from firebolt_operator.engine.gates import Blocked, Missing, TemplateVerdict
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
@@ -33,16 +26,12 @@ from firebolt_operator.errors import (
     InvalidError,
     OperatorError,
     RejectedError,
-    SpecRejectedError,
     TransientError,
 )
-from firebolt_operator.policy.field_errors import FieldError, aggregate
-from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.controller import Outcome
 
 GATE_WAIT = timedelta(seconds=10)
 BACKLOG_WAIT = timedelta(seconds=2)
-NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
 NO_SPEC = EngineSpec(instance_ref="", replicas=0)
 
 
@@ -83,34 +72,22 @@ class EnginePass:
         return Outcome("status initialised", again=True)
 
     async def _work(self) -> Outcome:
-        inherited = await self._class()
-        if isinstance(inherited, Blocked):
-            return await self._blocked(inherited)
-        instance = self._instance()
-        if isinstance(instance, Blocked):
-            return await self._blocked(instance)
-        template = self._template(inherited, instance)
-        if template.refused is not None:
-            return await self._blocked(template.refused, instance_is_ready=True)
-        await self._warn_dropped_volumes(template.dropped)
-        try:
-            rules = effective_drain_rules(self._spec, inherited, self._around.settings.drain_settle)
-        except SpecRejectedError as err:
-            verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
-            return await self._blocked(Blocked(verdict), instance_is_ready=True)
+        admitted = await Entrance(self._around, self._engine, self._spec).admit()
+        if isinstance(admitted, TurnedAway):
+            return await self._turned_away(admitted)
         self._facts = await self._around.observer.facts(self._engine)
-        return await self._carry_out(await self._decide(inherited, instance, rules), inherited)
+        return await self._carry_out(await self._decide(admitted), admitted.engine_class)
 
-    async def _decide(self, inherited: ClassInfo | None, instance: InstanceInfo, rules: DrainRules) -> Plan:
-        facts = await self._with_drain_probe(rules)
+    async def _decide(self, admitted: Admitted) -> Plan:
+        facts = await self._with_drain_probe(admitted.drain)
         metadata = self._engine.metadata
         inputs = EngineInputs(
             name=metadata.name,
             namespace=metadata.namespace,
             uid=metadata.uid,
             spec=self._spec,
-            engine_class=inherited,
-            instance=instance,
+            engine_class=admitted.engine_class,
+            instance=admitted.instance,
             images=self._around.settings.images,
         )
         situation = Situation(
@@ -120,7 +97,7 @@ class EnginePass:
             status=self._status_so_far(),
             facts=facts,
             blueprint=self._around.blueprint(inputs),
-            drain=rules,
+            drain=admitted.drain,
             now=self._now,
         )
         return decide_phase(situation)
@@ -137,7 +114,7 @@ class EnginePass:
         parking = await self._park(status, inherited)
         await self._write(parking.status)
         for warning in (*plan.warnings, *parking.warnings):
-            await self._warn(warning)
+            await self._around.warn(self._engine, warning)
         return _outcome(plan, parking)
 
     async def _park(self, status: EngineStatus, inherited: ClassInfo | None) -> Parking:
@@ -179,33 +156,16 @@ class EnginePass:
     def _counted(self, status: EngineStatus) -> EngineStatus:
         return counted(status, self._observed, self._engine.metadata.name)
 
-    async def _class(self) -> ClassInfo | Blocked | None:
-        name = self._spec.engine_class_ref
-        if not name:
-            return None
-        ref = Ref(FIREBOLT_ENGINE_CLASSES, self._engine.metadata.namespace, name)
-        found = gates.class_gate(ref, await self._around.observer.engine_class(ref.namespace, ref.name))
-        if isinstance(found, Missing):
-            await self._warn(Warn(reason=EventReason.ENGINE_CLASS_MISSING, action="Reconcile", note=found.message))
-            raise TransientError(found.message)
-        self._around.events.settle(self._engine.metadata.uid, EventReason.ENGINE_CLASS_MISSING)
-        return found
-
-    def _instance(self) -> InstanceInfo | Blocked:
-        if self._engine.status.phase not in gates.GATED_PHASES:
-            return NO_INSTANCE
-        ref = Ref(FIREBOLT_INSTANCES, self._engine.metadata.namespace, self._spec.instance_ref)
-        return gates.instance_gate(ref, self._around.caches.instances.get((ref.namespace, ref.name)))
-
     def _status_so_far(self) -> EngineStatus:
         if self._engine.status.phase not in gates.GATED_PHASES:
             return self._engine.status
         return self._with(self._engine.status, names.CONDITION_INSTANCE_READY, instance_ready())
 
-    async def _blocked(self, blocked: Blocked, *, instance_is_ready: bool = False) -> Outcome:
+    async def _turned_away(self, turned: TurnedAway) -> Outcome:
+        blocked = turned.blocked
         # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
         self._facts = await self._around.observer.at_a_glance.facts(self._engine)
-        status = self._counted(self._status_so_far() if instance_is_ready else self._engine.status)
+        status = self._counted(self._status_so_far() if turned.is_instance_ready else self._engine.status)
         if blocked.instance is not None:
             status = self._with(status, names.CONDITION_INSTANCE_READY, blocked.instance)
         await self._write(self._with(status, names.CONDITION_READY, blocked.ready))
@@ -231,28 +191,6 @@ class EnginePass:
         key = (self._engine.metadata.namespace, self._spec.instance_ref)
         instance = self._around.caches.instances.get(key)
         return ScrapeMode(instance.spec.metric_scrape_mode) if instance else ScrapeMode.APISERVER_PROXY
-
-    def _template(self, inherited: ClassInfo | None, instance: InstanceInfo) -> TemplateVerdict:
-        spec, bounds = self._spec, self._around.settings.bounds
-        return self._around.template_verdicts.answer(
-            self._engine.metadata.uid,
-            (spec, inherited, instance.protected_secrets),
-            lambda: gates.judge_template(spec, inherited, instance, bounds),
-        )
-
-    async def _warn_dropped_volumes(self, dropped: Sequence[FieldError]) -> None:
-        if not dropped:
-            if self._engine.status.phase in gates.GATED_PHASES:  # the only ones that know the instance's Secrets
-                self._around.events.settle(self._engine.metadata.uid, EventReason.SECRET_ALIAS_VOLUME_DROPPED)
-            return
-        note = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
-        reason = EventReason.SECRET_ALIAS_VOLUME_DROPPED
-        await self._warn(Warn(reason=reason, action="Reconcile", note=note + aggregate(dropped)))
-
-    async def _warn(self, warning: Warn) -> None:
-        metadata = self._engine.metadata
-        ref = Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name)
-        await self._around.events.warn(ref, metadata.uid, warning, now=self._around.clock.now())
 
     @property
     def _observed(self) -> EngineFacts:

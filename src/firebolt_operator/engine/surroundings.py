@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.engine.act import Actor
 from firebolt_operator.engine.blueprint import Blueprint, Draughtsman
 from firebolt_operator.engine.caches import EngineCaches
@@ -20,7 +21,7 @@ from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.observability.events import EventSender
 from firebolt_operator.policy.bounds import ResourceBounds
-from firebolt_operator.refs import Ref
+from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.clock import Clock
 
 
@@ -61,3 +62,7 @@ class Surroundings:
 
     async def write_status(self, engine: FireboltEngine, status: EngineStatus) -> FireboltEngine:
         return await write_status(engine, status, reader=self.reader, writer=self.writer, now=self.clock.now())
+
+    async def warn(self, engine: FireboltEngine, warning: Warn) -> None:
+        ref = Ref(FIREBOLT_ENGINES, engine.metadata.namespace, engine.metadata.name)
+        await self.events.warn(ref, engine.metadata.uid, warning, now=self.clock.now())

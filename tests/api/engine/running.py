@@ -194,6 +194,8 @@ class Operator:
 
     def _are_classes_told(self) -> bool:
         """No class has a status to be written yet: such a write would be counted as the engine's."""
+        if self.classes.controller.queue._is_closed:
+            return True
         bound = Counter(engine.spec.engine_class_ref for engine in self.caches.engines.values() if engine.spec)
         return all(
             told.status.observed_generation == told.metadata.generation
@@ -258,6 +260,11 @@ def condition(engine: FireboltEngine | FireboltEngineClass, kind: str = "Ready")
 def reason(engine: FireboltEngine, kind: str = "Ready") -> str:
     found = find_condition(engine.status.conditions, kind)
     return found.reason if found else ""
+
+
+def message(engine: FireboltEngine, kind: str = "Ready") -> str:
+    found = find_condition(engine.status.conditions, kind)
+    return found.message if found else ""
 
 
 def look_again(run: Pass) -> timedelta | str:

@@ -10,7 +10,7 @@ from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import SERVING, Person, serving
-from tests.api.engine.running import Operator, condition, look_again, reason
+from tests.api.engine.running import Operator, condition, look_again, message, reason
 
 GATE_WAIT = timedelta(seconds=10)
 AUTH = {"enabled": True, "local": {"admin": {"password": {"name": "admin", "key": "password"}}}}
@@ -44,14 +44,12 @@ class TestInstance:
     ) -> None:
         await person.make_instance(status)
         await person.make_engine()
+        wanted = f'FireboltInstance "inst" {problem}'
+        # The engine may come by before the instance does, and say so for a moment.
+        engine = await operator.until(lambda engine: message(engine, "InstanceReady") == wanted)
         assert await blocked(operator, "InstanceNotReady") == "Referenced FireboltInstance is not ready"
-        engine = await operator.until_phase("creating")
         why = condition(engine, "InstanceReady")
-        assert (why.status, why.reason, why.message) == (
-            "False",
-            "InstanceNotReady",
-            f'FireboltInstance "inst" {problem}',
-        )
+        assert (why.status, why.reason) == ("False", "InstanceNotReady")
         assert await person.children() == set()
         await person.tell_instance(SERVING)
         ready = condition(await operator.until_at_rest(0), "InstanceReady")

@@ -1,0 +1,104 @@
+"""Does an engine pass the gates, and with what? Looks up what the gates judge, and sends the Events they call for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from firebolt_operator.api.engine import EngineSpec, FireboltEngine
+from firebolt_operator.api.names import EngineReason, EventReason
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
+from firebolt_operator.engine import gates
+from firebolt_operator.engine.conditions import Verdict
+from firebolt_operator.engine.drain_rules import effective_drain_rules
+from firebolt_operator.engine.draining import DrainRules
+from firebolt_operator.engine.gates import Blocked, Missing, TemplateVerdict
+from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
+from firebolt_operator.engine.surroundings import Surroundings
+from firebolt_operator.errors import SpecRejectedError, TransientError
+from firebolt_operator.policy.field_errors import FieldError, aggregate
+from firebolt_operator.refs import Ref, Warn
+
+NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What the decision rests on besides the engine itself."""
+
+    engine_class: ClassInfo | None
+    instance: InstanceInfo
+    drain: DrainRules
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedAway:
+    blocked: Blocked
+    is_instance_ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    around: Surroundings
+    engine: FireboltEngine
+    spec: EngineSpec
+
+    async def admit(self) -> Admitted | TurnedAway:
+        inherited = await self._class()
+        if isinstance(inherited, Blocked):
+            return TurnedAway(inherited)
+        instance = self._instance()
+        if isinstance(instance, Blocked):
+            return TurnedAway(instance)
+        template = self._template(inherited, instance)
+        if template.refused is not None:
+            return TurnedAway(template.refused, is_instance_ready=True)
+        await self._warn_dropped_volumes(template.dropped)
+        try:
+            rules = effective_drain_rules(self.spec, inherited, self.around.settings.drain_settle)
+        except SpecRejectedError as err:
+            verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
+            return TurnedAway(Blocked(verdict), is_instance_ready=True)
+        return Admitted(inherited, instance, rules)
+
+    @property
+    def _is_gated(self) -> bool:
+        """The other phases finish a rollout that is rendered already, and know nothing of the instance."""
+        return self.engine.status.phase in gates.GATED_PHASES
+
+    async def _class(self) -> ClassInfo | Blocked | None:
+        name = self.spec.engine_class_ref
+        if not name:
+            return None
+        ref = Ref(FIREBOLT_ENGINE_CLASSES, self.engine.metadata.namespace, name)
+        found = gates.class_gate(ref, await self.around.observer.engine_class(ref.namespace, ref.name))
+        if isinstance(found, Missing):
+            await self._warn(EventReason.ENGINE_CLASS_MISSING, found.message)
+            raise TransientError(found.message)
+        self._settle(EventReason.ENGINE_CLASS_MISSING)
+        return found
+
+    def _instance(self) -> InstanceInfo | Blocked:
+        if not self._is_gated:
+            return NO_INSTANCE
+        ref = Ref(FIREBOLT_INSTANCES, self.engine.metadata.namespace, self.spec.instance_ref)
+        return gates.instance_gate(ref, self.around.caches.instances.get((ref.namespace, ref.name)))
+
+    def _template(self, inherited: ClassInfo | None, instance: InstanceInfo) -> TemplateVerdict:
+        spec, bounds = self.spec, self.around.settings.bounds
+        return self.around.template_verdicts.answer(
+            self.engine.metadata.uid,
+            (spec, inherited, instance.protected_secrets),
+            lambda: gates.judge_template(spec, inherited, instance, bounds),
+        )
+
+    async def _warn_dropped_volumes(self, dropped: Sequence[FieldError]) -> None:
+        if dropped:
+            note = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
+            await self._warn(EventReason.SECRET_ALIAS_VOLUME_DROPPED, note + aggregate(dropped))
+        elif self._is_gated:  # the only phases that know the instance's Secrets
+            self._settle(EventReason.SECRET_ALIAS_VOLUME_DROPPED)
+
+    async def _warn(self, reason: EventReason, note: str) -> None:
+        await self.around.warn(self.engine, Warn(reason=reason, action="Reconcile", note=note))
+
+    def _settle(self, reason: EventReason) -> None:
+        self.around.events.settle(self.engine.metadata.uid, reason)
