@@ -76,9 +76,9 @@ class TestInstance:
     async def test_authentication_that_is_not_ready_fails_closed(self, operator: Operator, person: Person) -> None:
         await person.make_instance(auth=AUTH)
         await person.make_engine()
+        wanted = "has auth enabled but it is not ready yet"
+        await operator.until(lambda engine: message(engine, "InstanceReady").endswith(wanted))
         await blocked(operator, "InstanceNotReady")
-        engine = await operator.until_phase("creating")
-        assert condition(engine, "InstanceReady").message.endswith("has auth enabled but it is not ready yet")
         assert await person.children() == set()
 
     @pytest.mark.parametrize("replicas", [1, 0], ids=["stable", "stopped"])
