@@ -25,7 +25,9 @@ class Count:
 
     @property
     def problems(self) -> list[str]:
-        return [answer.problem for answer in self.answers if not answer.is_good]
+        """With the second in which each began."""
+        first = min(answer.due_at for answer in self.answers)
+        return [f"{answer.due_at - first:.1f} s: {answer.problem}" for answer in self.answers if not answer.is_good]
 
     def __str__(self) -> str:
         found = totals(self.answers)

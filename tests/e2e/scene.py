@@ -1,6 +1,7 @@
 """What does a test do on the cluster? It makes engines, edits them, queries them, and waits for what it is told."""
 
 import asyncio
+import json
 import subprocess
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -119,6 +120,10 @@ class Scene:
 
     async def kubectl(self, *words: str, stdin: str | None = None) -> str:
         return await asyncio.to_thread(self.place.kubectl, f"--namespace={self.namespace}", *words, stdin=stdin)
+
+    async def kubectl_json(self, *words: str) -> Manifest:
+        found: Manifest = json.loads(await self.kubectl(*words, "--output=json"))
+        return found
 
     def ref(self, resource: Resource, name: str) -> Ref:
         return Ref(resource, self.namespace, name)

@@ -49,11 +49,12 @@ class Sight:
     def all_of(self, resource: Resource, engine: str, generation: int | None = None) -> list[Manifest]:
         """What carries the engine's label, and the generation's if one is given."""
         wanted = {LABEL_ENGINE: engine} | ({} if generation is None else {LABEL_GENERATION: str(generation)})
-        return [
-            each
-            for (kind, _), each in sorted(self._objects.items())
-            if kind == resource.kind and wanted.items() <= each["metadata"].get("labels", {}).items()
-        ]
+        found = self.of_kind(resource)
+        return [each for each in found if wanted.items() <= each["metadata"].get("labels", {}).items()]
+
+    def of_kind(self, resource: Resource) -> list[Manifest]:
+        found = {name: each for (kind, name), each in self._objects.items() if kind == resource.kind}
+        return [each for _, each in sorted(found.items())]
 
     def phases_of(self, engine: str) -> list[str]:
         return [phase for name, phase in self.phases if name == engine]

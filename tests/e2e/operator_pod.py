@@ -1,0 +1,54 @@
+"""The operator's own pod: which one is it, when does it lead, and how is it killed?"""
+
+import asyncio
+from dataclasses import dataclass
+
+from firebolt_local.demo.chart import NAMESPACE, RELEASE
+from firebolt_local.processes import ProcessRecord
+from firebolt_operator.api.names import LEASE_NAME
+from firebolt_operator.api.resources import PODS
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.e2e.killing import kill, process_of
+from tests.e2e.place import Place
+from tests.e2e.sight import is_ready
+
+LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
+CONTAINER = "manager"
+_LABELS = f"app.kubernetes.io/instance={RELEASE},control-plane=controller-manager"
+_SECONDS = 120.0
+_LOOK_EVERY_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class OperatorPod:
+    place: Place
+    client: KubeClient
+    name: str
+    process: ProcessRecord
+
+    async def kill(self) -> None:
+        """SIGKILL, and the pod with it: a container that dies again and again would be restarted ever later."""
+        await asyncio.to_thread(kill, self.process)
+        ref = Ref(PODS, NAMESPACE, self.name)
+        found = await self.client.get(ref)
+        if found is not None:
+            await self.client.delete(ref, uid=found["metadata"]["uid"])
+
+
+async def leading_operator(place: Place, client: KubeClient) -> OperatorPod:
+    """The pod that holds the lease; waits for one that does."""
+    async with asyncio.timeout(_SECONDS):
+        while (pod := await _leading(client)) is None:  # noqa: ASYNC110 - leases are polled by everybody
+            await asyncio.sleep(_LOOK_EVERY_SECONDS)
+    process = await asyncio.to_thread(process_of, place.cluster, pod, CONTAINER)
+    return OperatorPod(place, client, pod["metadata"]["name"], process)
+
+
+async def _leading(client: KubeClient) -> Manifest | None:
+    lease = await client.get(Ref(LEASES, NAMESPACE, LEASE_NAME))
+    holder = str((lease or {}).get("spec", {}).get("holderIdentity", ""))
+    pods = await client.list(Scope(resource=PODS, namespace=NAMESPACE, labels=_LABELS))
+    living = [pod for pod in pods if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
+    return next((pod for pod in living if holder.startswith(pod["metadata"]["name"])), None)

@@ -1,0 +1,108 @@
+"""Is any query lost while an engine changes in other ways than its size?"""
+
+import asyncio
+from datetime import timedelta
+
+from firebolt_local.images.standin_images import ENGINE, ENGINE_NEXT
+from firebolt_operator.api.names import CONTAINER_ENGINE, EngineReason
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINES,
+    PODS,
+    SERVICES,
+    STATEFULSETS,
+)
+from firebolt_operator.refs import Manifest
+from tests.e2e.counts import generation_of
+from tests.e2e.scene import NEXT_IMAGE, Scene
+
+GAP = timedelta(milliseconds=700)  # between two edits: long enough to be seen, too short for an engine to start
+
+
+async def test_given_queries_when_the_image_changes_through_a_class_then_none_is_lost(scene: Scene) -> None:
+    await scene.make_class("shared", _template(ENGINE))
+    await scene.make_resting_engine("classy", engineClassRef="shared")
+    async with scene.load("classy"):
+        await scene.client.merge_patch(
+            scene.ref(FIREBOLT_ENGINE_CLASSES, "shared"), {"spec": {"template": _template(ENGINE_NEXT)}}
+        )
+        await scene.until(lambda: _images(scene, "classy") == {ENGINE, ENGINE_NEXT}, "two images side by side")
+        await scene.until(lambda: _images(scene, "classy") == {ENGINE_NEXT}, "the new image alone")
+        await scene.at_rest("classy", 2)
+    assert scene.engine("classy").status.active_generation == 1
+
+
+async def test_given_queries_when_an_engine_is_edited_again_and_again_then_only_the_last_edit_stays(
+    scene: Scene,
+) -> None:
+    await scene.make_resting_engine("restless")
+    async with scene.load("restless"):
+        edited = 0
+        for number in range(8):
+            labels = {"metadata": {"labels": {"edit": str(number)}}}
+            edited = await scene.edit("restless", replicas=1 + number % 3, template=labels)
+            await asyncio.sleep(GAP.total_seconds())
+        engine = await scene.at_rest("restless", 2, since=edited)
+        await scene.until(lambda: len(scene.sight.all_of(STATEFULSETS, "restless")) == 1, "one generation to be left")
+    current = engine.status.current_generation
+    assert [each["metadata"]["labels"]["edit"] for each in scene.sight.all_of(PODS, "restless", current)] == ["7", "7"]
+    assert len(scene.sight.all_of(CONFIG_MAPS, "restless")) == 1
+
+
+async def test_given_rollout_recreate_when_an_engine_changes_then_the_old_pods_go_at_once(scene: Scene) -> None:
+    await scene.make_resting_engine("abrupt", rollout="recreate")
+    async with scene.load("abrupt", may_fail=True) as load:
+        edited = await scene.edit("abrupt", template=NEXT_IMAGE)
+        await scene.at_rest("abrupt", 2, since=edited)
+        before = len(load.answers)
+        await asyncio.sleep(5)
+        assert [each.problem for each in load.answers[before:] if generation_of(each.pod) == 0] == []
+    assert "draining" not in scene.sight.phases_of("abrupt")
+
+
+async def test_given_an_engine_when_deleted_and_made_again_then_it_is_a_new_one(scene: Scene) -> None:
+    await scene.make_resting_engine("phoenix", replicas=1)
+    edited = await scene.edit("phoenix", replicas=2)
+    first = await scene.at_rest("phoenix", 2, since=edited)
+    await scene.delete(scene.ref(FIREBOLT_ENGINES, "phoenix"))
+    await scene.until(lambda: scene.sight.get(FIREBOLT_ENGINES, "phoenix") is None, "the engine to be gone")
+    await scene.make_engine("phoenix", replicas=2)
+    second = await scene.at_rest("phoenix", 2)
+    async with scene.load("phoenix"):
+        await asyncio.sleep(5)
+    assert second.metadata.uid != first.metadata.uid
+    await scene.until(lambda: _owners(scene, "phoenix") == {second.metadata.uid}, "nothing of the first to be left")
+
+
+async def test_given_a_stopped_engine_when_asked_then_the_query_waits_until_somebody_resumes_it(scene: Scene) -> None:
+    await scene.make_resting_engine("resting")
+    edited = await scene.edit("resting", replicas=0)
+    await scene.at_rest("resting", 0, since=edited)
+    assert scene.ready("resting").reason == EngineReason.STOPPED
+    await scene.until(lambda: not scene.sight.all_of(PODS, "resting"), "the pods to be gone")
+    async with asyncio.TaskGroup() as group:
+        query = group.create_task(scene.ask("resting"), name="query")
+        await asyncio.sleep(5)
+        # Without auto-stop a query starts nothing: whoever stopped the engine meant it.
+        assert not query.done()
+        assert not scene.sight.all_of(PODS, "resting")
+        edited = await scene.edit("resting", replicas=2)
+        await scene.at_rest("resting", 2, since=edited)
+    assert query.result().problem == ""
+    async with scene.load("resting"):
+        await asyncio.sleep(5)
+
+
+def _owners(scene: Scene, engine: str) -> set[str]:
+    children = [each for kind in (STATEFULSETS, SERVICES, CONFIG_MAPS) for each in scene.sight.all_of(kind, engine)]
+    return {owner["uid"] for each in children for owner in each["metadata"]["ownerReferences"]}
+
+
+def _template(image: str) -> Manifest:
+    return {"spec": {"containers": [{"name": CONTAINER_ENGINE, "image": image}]}}
+
+
+def _images(scene: Scene, engine: str) -> set[str]:
+    pods = scene.sight.all_of(PODS, engine)
+    return {each["image"] for pod in pods for each in pod["spec"]["containers"] if each["name"] == CONTAINER_ENGINE}

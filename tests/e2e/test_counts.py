@@ -1,0 +1,34 @@
+"""Would the end-to-end tests notice a late query? They only prove something if the arithmetic is right."""
+
+import pytest
+
+from firebolt_local.load import Answer
+from tests.e2e.counts import cut_over, generation_of
+from tests.e2e.sight import Switch
+
+
+def an_answer(due_at: float, pod: str) -> Answer:
+    return Answer(due_at=due_at, seconds=0.1, status=200, pod=pod)
+
+
+@pytest.mark.parametrize(
+    ("pod", "generation"),
+    [
+        pytest.param("sales-g12-0", 12, id="of-an-engine"),
+        pytest.param("my-g1-engine-g3-1", 3, id="of-an-engine-with-a-confusing-name"),
+        pytest.param("", None, id="no-answer"),
+    ],
+)
+def test_generation_of(pod: str, generation: int | None) -> None:
+    assert generation_of(pod) == generation
+
+
+def test_given_two_switches_when_an_old_generation_answers_late_then_the_worst_lag_counts() -> None:
+    switches = [Switch(10.0, "sales", 1), Switch(30.0, "sales", 2)]
+    answers = [an_answer(9.0, "sales-g0-0"), an_answer(12.5, "sales-g0-1"), an_answer(31.0, "sales-g1-0")]
+    assert cut_over(answers, switches) == 2.5
+    assert cut_over(answers[:1], switches) == -1.0
+
+
+def test_given_no_switch_when_counted_then_there_is_no_lag() -> None:
+    assert cut_over([an_answer(9.0, "sales-g0-0")], []) is None

@@ -1,0 +1,77 @@
+"""Would the same operator do the same on any other cluster? Its arguments and its objects have nothing of this one."""
+
+import pytest
+
+from firebolt_local.demo.chart import DRAIN_SETTLE, NAMESPACE, RELEASE
+from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES
+from firebolt_operator.api.serialise import parse_instance
+from firebolt_operator.api.subset import is_subset
+from firebolt_operator.engine.blueprint import EngineBlueprint
+from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
+from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImages
+from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.settings import Settings, parse_settings
+from tests.api.chart.rendering import arguments, only, rendered
+from tests.e2e.place import INSTANCE
+from tests.e2e.scene import Scene
+
+pytestmark = pytest.mark.quick
+
+
+async def test_given_the_chart_when_installed_then_only_the_drain_settle_differs_from_its_defaults(
+    scene: Scene,
+) -> None:
+    wanted = only(rendered({"drainSettle": DRAIN_SETTLE}, namespace=NAMESPACE), "Deployment")
+    live = await scene.client.get(Ref(DEPLOYMENTS, NAMESPACE, RELEASE))
+    assert live is not None
+    assert is_subset(wanted["spec"], live["spec"])
+    extra = [word for word in _arguments(live) if word not in arguments(rendered({}, namespace=NAMESPACE))]
+    assert extra == [f"--drain-settle={DRAIN_SETTLE}"]
+
+
+async def test_given_an_instance_and_an_engine_when_rendered_with_the_defaults_then_they_are_what_runs(
+    scene: Scene,
+) -> None:
+    await scene.make_resting_engine("plain", replicas=1)
+    settings = parse_settings(arguments(rendered({}, namespace=NAMESPACE)), {})
+    for wanted in [*await _instance_objects(scene, settings), *await _engine_objects(scene, settings)]:
+        live = await scene.kubectl_json("get", wanted["kind"], wanted["metadata"]["name"])
+        assert is_subset(wanted, live), f"{wanted['kind']} {wanted['metadata']['name']} is not what defaults give"
+
+
+def _arguments(deployment: Manifest) -> list[str]:
+    words: list[str] = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    return words
+
+
+async def _instance_objects(scene: Scene, settings: Settings) -> list[Manifest]:
+    found = await scene.client.get(scene.ref(FIREBOLT_INSTANCES, INSTANCE))
+    assert found is not None
+    images = InstanceImages(
+        metadata=settings.images.metadata,
+        postgres=settings.images.postgres,
+        gateway=settings.images.gateway,
+        wake_agent=settings.images.wake_agent,
+        wake_agent_pull_policy=settings.images.wake_agent_pull_policy,
+    )
+    blueprint = InstanceBlueprint(parse_instance(found), images)
+    return [each.manifest for each in (*blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())]
+
+
+async def _engine_objects(scene: Scene, settings: Settings) -> list[Manifest]:
+    found = await scene.client.get(scene.ref(FIREBOLT_INSTANCES, INSTANCE))
+    assert found is not None
+    instance, engine = parse_instance(found), scene.engine("plain")
+    assert instance.spec.id is not None
+    assert engine.spec is not None
+    inputs = EngineInputs(
+        name="plain",
+        namespace=scene.namespace,
+        uid=engine.metadata.uid,
+        spec=engine.spec,
+        engine_class=None,
+        instance=InstanceInfo(id=instance.spec.id, metadata_endpoint=instance.status.metadata_endpoint),
+        images=EngineImages(engine=settings.images.engine, ui=settings.images.ui),
+    )
+    blueprint = EngineBlueprint(inputs)
+    return [blueprint.config_map(0), blueprint.headless_service(0), blueprint.statefulset(0), blueprint.service(0)]
