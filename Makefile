@@ -40,10 +40,10 @@ test-api: programs  ## only what needs the API server
 	@PYTHONPATH=src $(BIN)/python -m pytest tests/api
 
 e2e: setup  ## everything with real pods on a cluster of its own; needs root; about half an hour
-	@PYTHONPATH=src $(BIN)/python -m pytest tests/e2e --durations=0 --durations-min=1
+	@FIREBOLT_E2E_INSTALL=yes PYTHONPATH=src $(BIN)/python -m pytest tests/e2e --durations=0 --durations-min=1
 
 e2e-quick: setup  ## the part of it that CI runs; a few minutes
-	@PYTHONPATH=src $(BIN)/python -m pytest tests/e2e -m quick --durations=0 --durations-min=1
+	@FIREBOLT_E2E_INSTALL=yes PYTHONPATH=src $(BIN)/python -m pytest tests/e2e -m quick --durations=0 --durations-min=1
 
 fmt: setup  ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

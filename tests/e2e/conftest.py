@@ -19,6 +19,7 @@ from tests.e2e.scene import Scene
 from tests.e2e.sight import Sight
 
 CLUSTER_VARIABLE = "FIREBOLT_E2E_CLUSTER"  # a cluster of that name is used, made if need be, and left running
+INSTALL_VARIABLE = "FIREBOLT_E2E_INSTALL"  # set it, and missing system packages are installed, as `make e2e` does
 _COUNTS: list[Count] = []
 
 
@@ -26,8 +27,8 @@ _COUNTS: list[Count] = []
 def place(request: pytest.FixtureRequest) -> Generator[Place]:
     if os.geteuid() != 0:
         pytest.skip("a cluster that runs containers needs root")
-    if missing := missing_packages():
-        pytest.skip(f"not installed: {' '.join(missing)}; firebolt-local up installs them")
+    if (missing := missing_packages()) and not os.environ.get(INSTALL_VARIABLE):
+        pytest.skip(f"not installed: {' '.join(missing)}; make e2e installs them")
     capture = request.config.pluginmanager.getplugin("capturemanager")
     name = os.environ.get(CLUSTER_VARIABLE, "")
     with ExitStack() as stack:

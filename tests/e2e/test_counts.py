@@ -6,6 +6,8 @@ from firebolt_local.load import Answer
 from tests.e2e.counts import cut_over, generation_of
 from tests.e2e.sight import Switch
 
+pytestmark = pytest.mark.quick
+
 
 def an_answer(due_at: float, pod: str) -> Answer:
     return Answer(due_at=due_at, seconds=0.1, status=200, pod=pod)
