@@ -86,6 +86,26 @@ async def test_given_only_drained_pods_when_they_recover_then_the_waiting_query_
     assert rig.ledger.counts["patient"] == 1
 
 
+async def test_given_an_engine_that_turns_a_crowd_away_when_a_sibling_needs_retries_then_it_has_them(rig: Rig) -> None:
+    """Envoy counts the retries of all engines together."""
+    full, sibling = await rig.generation(1), await rig.generation(2)
+    for engine, pods in (("full", full), ("sibling", sibling)):
+        rig.point(engine, pods)
+        await rig.client.query(engine=engine)
+        pods[0].is_drained = True
+    async with asyncio.TaskGroup() as group:
+        crowd = [group.create_task(rig.client.query(f"/?id=c{number}", "full")) for number in range(400)]
+        await eventually(lambda: _turned_away(rig, 400), 10, "all of the crowd were turned away once")
+        answers = [await rig.client.query(f"/?id=q{number}", "sibling") for number in range(10)]
+        for task in crowd:
+            task.cancel()
+    assert [answer.status for answer in answers] == [200] * 10
+
+
+async def _turned_away(rig: Rig, count: int) -> bool:
+    return len({query for query, _ in rig.ledger.turned_away}) >= count
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 async def test_given_an_error_of_the_engine_when_answered_then_it_is_passed_on_and_not_retried(
     rig: Rig, status: int
@@ -114,6 +134,16 @@ async def test_given_a_pod_that_dies_when_queries_run_on_it_then_they_ran_once_a
     assert {(each.status, each.headers.get("x-firebolt-outcome")) for each in lost.values()} == {(503, UNKNOWN)}
     assert all(b"outcome" in each.body or b"unknown" in each.body for each in lost.values())
     assert {rig.ledger.counts[query] for query in running} == {1}
+
+
+async def test_given_an_answer_that_is_no_http_when_passed_on_then_the_outcome_is_said_to_be_open(rig: Rig) -> None:
+    pods = await known_pods(rig, 2)
+    for pod in pods:
+        pod.talks_nonsense = True
+    answer = await rig.client.query("/?id=once")
+    assert (answer.status, answer.headers.get("x-firebolt-outcome")) == (502, UNKNOWN)
+    assert b"unknown" in answer.body
+    assert rig.ledger.counts["once"] == 1
 
 
 async def _runs(pods: list[EnginePod], count: int) -> bool:

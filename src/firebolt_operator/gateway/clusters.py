@@ -17,6 +17,10 @@ CONNECT_TIMEOUT: Final = "0.25s"  # an address that leads nowhere must not stall
 REPLAY_BUFFER_BYTES: Final = 2_097_152
 """A query is sent again only if it fits; listener and cluster must agree, the smaller one decides."""
 
+MAX_RETRIES: Final = 16_384
+"""Envoy counts the retries of all engines together, and a query that may not be sent again is lost: the limit lies
+beyond what sixteen engines at the limit of their requests could ask for at once."""
+
 
 def clusters(inputs: GatewayInputs) -> list[Manifest]:
     neighbours = [loopback_cluster(ADMIN_STATS, names.PORT_ENVOY_ADMIN)]
@@ -90,13 +94,13 @@ def _connection_reuse() -> Manifest:
 
 
 def _breakers() -> Manifest:
-    """Per engine: one that hangs cannot starve the others."""
+    """Per engine, retries aside: one that hangs cannot starve the others."""
     return {
         "priority": "DEFAULT",
         "max_connections": 1024,
         "max_pending_requests": 1024,
         "max_requests": 1024,
-        "max_retries": 256,
+        "max_retries": MAX_RETRIES,
     }
 
 

@@ -1,4 +1,4 @@
-"""What does the gateway say when an engine vanished in the middle of a query?"""
+"""What does the gateway say when an engine took a query and never answered it?"""
 
 from typing import Final
 
@@ -7,8 +7,9 @@ from firebolt_operator.refs import Manifest
 OUTCOME_HEADER: Final = "x-firebolt-outcome"
 OUTCOME_UNKNOWN: Final = "unknown"
 CONNECTION_ENDED: Final = "UC"  # Envoy's flag: the upstream connection ended before the answer began
+NO_HTTP: Final = "UPE"  # what came back was no answer that Envoy understands
 EXPLANATION: Final = (
-    "the engine went away while it was running this query; the query was not run again,"
+    "the engine went away while it was running this query, or gave no answer in HTTP; the query was not run again,"
     " and whether it took effect is unknown\n"
 )
 
@@ -19,7 +20,7 @@ def local_replies() -> Manifest:
     return {
         "mappers": [
             {
-                "filter": {"response_flag_filter": {"flags": [CONNECTION_ENDED]}},
+                "filter": {"response_flag_filter": {"flags": [CONNECTION_ENDED, NO_HTTP]}},
                 "headers_to_add": [{"header": header, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}],
                 "body": {"inline_string": EXPLANATION},
             }

@@ -36,7 +36,8 @@ def lost_credentials(instance: FireboltInstance) -> Terminal:
         InstanceReason.POSTGRES_CREDENTIALS_LOST,
         f"Secret {namespace}/{names.metadata_credentials_name(name)} is gone, but the database's volume"
         f" {namespace}/{names.postgres_claim_name(name)} exists and opens to the lost password only; restore the"
-        f" Secret, or delete the PersistentVolumeClaim to start with an empty database; {HOW_TO_CLEAR}",
+        f" Secret, or start with an empty database: delete StatefulSet {names.postgres_name(name)} (it would make the"
+        f" volume anew), then the PersistentVolumeClaim; {HOW_TO_CLEAR}",
     )
 
 

@@ -43,9 +43,8 @@ async def test_given_five_hundred_clients_when_the_engine_is_parked_then_one_req
         assert woken.spec is not None
         assert woken.spec.replicas == 1
         await asyncio.wait(sent)
-        # A starved Envoy may be late even with connecting, and tries again for 256 queries of an engine at a time.
-        failed = [line for line in gateway.envoy.access_log() if " 503 " in line and "flags=UO,UF" not in line]
-        assert (200 in {task.result() for task in sent}, failed) == (True, [])
+        failed = [line for line in gateway.envoy.access_log() if " 503 " in line]
+        assert ({task.result() for task in sent}, failed) == ({200}, [])
         assert await gateway.agent.metric(answers("released")) == 500
         assert gateway.cluster.ledger.executed_twice() == {}
         assert place.patches_by(gateway.account, "eng") == [200]

@@ -23,6 +23,7 @@ class EnginePod:
         self.ledger = ledger
         self.is_ready = True
         self.is_drained = False
+        self.talks_nonsense = False  # runs queries and answers what is no HTTP
         self.is_silent = False  # takes queries and never answers
         self.resets_connections = False  # right after accepting them
         self.status = 200
@@ -129,7 +130,9 @@ class _Connection(asyncio.Protocol):
 
     def _finish(self) -> None:
         self.is_running = False
-        self._send(answer(self.pod.status, b"1\n", self._answer_headers()))
+        nonsense = b"\x16\x03\x01 what is HTTP?\r\n\r\n"
+        said = nonsense if self.pod.talks_nonsense else answer(self.pod.status, b"1\n", self._answer_headers())
+        self._send(said)
 
     def _answer_headers(self) -> dict[str, str]:
         headers = {"x-pod": self.pod.address}

@@ -109,7 +109,7 @@ def test_when_rendered_then_engines_have_sub_clusters_with_one_host_per_pod() ->
             "max_connections": 1024,
             "max_pending_requests": 1024,
             "max_requests": 1024,
-            "max_retries": 256,
+            "max_retries": 16_384,
         }
     ]
     text = envoy_yaml(gateway_inputs())

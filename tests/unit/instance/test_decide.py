@@ -144,8 +144,9 @@ LOST = {
 WORDS = {
     "PostgresCredentialsLost": (
         "Secret ns/inst-metadata-postgres-creds is gone, but the database's volume ns/data-inst-metadata-pg-0 exists"
-        " and opens to the lost password only; restore the Secret, or delete the PersistentVolumeClaim to start with an"
-        " empty database; then annotate the FireboltInstance with firebolt.io/clear-failed=true"
+        " and opens to the lost password only; restore the Secret, or start with an empty database: delete StatefulSet"
+        " inst-metadata-pg (it would make the volume anew), then the PersistentVolumeClaim; then annotate the"
+        " FireboltInstance with firebolt.io/clear-failed=true"
     ),
     "InstanceIDChanged": (
         f'spec.id is "{ID}", but engines know this instance as "01OLD"; remove spec.id to have the published id put'
