@@ -61,7 +61,7 @@ types: setup
 imports: setup
 	@echo "==> import layers" && PYTHONPATH=src $(BIN)/lint-imports
 
-check: fmt-check lint types imports test  ## exactly what CI runs
+check: fmt-check lint types imports test  ## what CI runs, but for the search and the end-to-end tests
 
 run: setup  ## the operator out of cluster, on the current kubeconfig
 	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
