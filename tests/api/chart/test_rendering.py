@@ -21,7 +21,9 @@ DEFAULT = [
     "Service system firebolt-operator-metrics",
     "ServiceAccount system firebolt-operator",
     "ValidatingAdmissionPolicy firebolt-gateway-wake",
+    "ValidatingAdmissionPolicy firebolt-gateway-wake-status",
     "ValidatingAdmissionPolicyBinding firebolt-gateway-wake",
+    "ValidatingAdmissionPolicyBinding firebolt-gateway-wake-status",
 ]
 CLUSTER_WIDE = [name for name in DEFAULT if name.startswith("ClusterRole") and "metrics-auth" not in name]
 EVERYWHERE = [name for name in DEFAULT if name not in CLUSTER_WIDE]

@@ -1,7 +1,7 @@
 """What may a gateway's account change? The wake annotation; and nobody else is limited."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import yaml
 
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.errors import ForbiddenError
+from firebolt_operator.errors import ForbiddenError, RejectedError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.wake.place import INSTANCE, WAKE, Place, a_door
@@ -57,7 +57,7 @@ async def refused(act: Callable[[], Awaitable[Any]]) -> str:
     for _ in range(300):
         try:
             await act()
-        except ForbiddenError as err:
+        except RejectedError as err:
             return str(err)
         await asyncio.sleep(0.1)
     raise AssertionError("never refused")
@@ -172,11 +172,13 @@ async def test_given_another_namespaces_gateway_when_it_has_rights_here_then_it_
         await user.merge_patch(guarded.engine_ref(), {"spec": {"replicas": 3}})
 
 
+@pytest.mark.parametrize("name", ["firebolt-gateway-wake", "firebolt-gateway-wake-status"])
 async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_complaint(
     policy: None,  # noqa: ARG001 - for its effect
     place: Place,
+    name: str,
 ) -> None:
-    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/firebolt-gateway-wake"
+    path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{name}"
 
     async def is_checked() -> bool:
         return "typeChecking" in place.plane.http.get(path).get("status", {})
@@ -185,8 +187,36 @@ async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_
     assert place.plane.http.get(path)["status"]["typeChecking"].get("expressionWarnings", []) == []
 
 
+@pytest.fixture
+def ignorance(crds: None, control_plane: ControlPlane, tmp_path: Path) -> Iterator[None]:  # noqa: ARG001 - for its effect
+    """What a server that has just started makes of the policies: they rest on a kind that it does not know."""
+    unknown = POLICY_FILE.read_text().replace("kind: FireboltInstance", "kind: FireboltMystery")
+    copies = tmp_path / "copies.yaml"
+    copies.write_text(unknown.replace("firebolt-gateway-wake", "firebolt-gateway-unknown"))
+    kubectl(control_plane.kubeconfig, ["apply", "-f", str(copies)])
+    yield
+    kubectl(control_plane.kubeconfig, ["delete", "-f", str(copies)])
+
+
+async def test_given_a_server_that_cannot_judge_yet_when_changed_then_a_spec_waits_and_a_status_does_not(
+    place: Place, request: pytest.FixtureRequest
+) -> None:
+    await place.make_instance()
+    await place.make_engine()
+    request.getfixturevalue("ignorance")
+    numbers = count(1)
+
+    async def scale() -> None:
+        await place.client.merge_patch(place.engine_ref(), {"spec": {"replicas": next(numbers)}})
+
+    assert "paramKind" in await refused(scale)
+    await place.client.merge_patch(place.engine_ref(), A_STATUS, subresource="status")
+
+
 def test_the_file_speaks_of_our_annotation_and_our_kinds() -> None:
-    policy, binding = yaml.safe_load_all(POLICY_FILE.read_text())
-    assert policy["metadata"]["name"] == binding["spec"]["policyName"]
+    policy, binding, status_policy, status_binding = yaml.safe_load_all(POLICY_FILE.read_text())
+    for one, its_binding in ((policy, binding), (status_policy, status_binding)):
+        assert one["metadata"]["name"] == its_binding["spec"]["policyName"]
+        assert one["spec"]["matchConstraints"]["resourceRules"][0]["apiGroups"] == [FIREBOLT_ENGINES.group]
     assert f"'{WAKE}'" in str(policy["spec"]["validations"])
-    assert policy["spec"]["matchConstraints"]["resourceRules"][0]["apiGroups"] == [FIREBOLT_ENGINES.group]
+    assert policy["spec"]["matchConditions"] == status_policy["spec"]["matchConditions"]
