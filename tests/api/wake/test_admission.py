@@ -1,7 +1,8 @@
 """What may a gateway's account change? The wake annotation; and nobody else is limited."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -187,30 +188,38 @@ async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_
     assert place.plane.http.get(path)["status"]["typeChecking"].get("expressionWarnings", []) == []
 
 
-@pytest.fixture
-def ignorance(crds: None, control_plane: ControlPlane, tmp_path: Path) -> Iterator[None]:  # noqa: ARG001 - for its effect
+@contextmanager
+def ignorance(place: Place, folder: Path) -> Generator[None]:
     """What a server that has just started makes of the policies: they rest on a kind that it does not know."""
-    unknown = POLICY_FILE.read_text().replace("kind: FireboltInstance", "kind: FireboltMystery")
-    copies = tmp_path / "copies.yaml"
-    copies.write_text(unknown.replace("firebolt-gateway-wake", "firebolt-gateway-unknown"))
-    kubectl(control_plane.kubeconfig, ["apply", "-f", str(copies)])
-    yield
-    kubectl(control_plane.kubeconfig, ["delete", "-f", str(copies)])
+    text = POLICY_FILE.read_text().replace("kind: FireboltInstance", "kind: FireboltMystery")
+    copies: list[Manifest] = list(yaml.safe_load_all(text.replace("firebolt-gateway-wake", place.namespace)))
+    for each in copies:
+        # Only here: a server goes on asking a policy for a moment after it is deleted.
+        if "matchConstraints" in each["spec"]:
+            selector = {"matchLabels": {"kubernetes.io/metadata.name": place.namespace}}
+            each["spec"]["matchConstraints"]["namespaceSelector"] = selector
+    path = folder / "copies.yaml"
+    path.write_text(yaml.safe_dump_all(copies))
+    kubectl(place.plane.kubeconfig, ["apply", "-f", str(path)])
+    try:
+        yield
+    finally:
+        kubectl(place.plane.kubeconfig, ["delete", "-f", str(path)])
 
 
 async def test_given_a_server_that_cannot_judge_yet_when_changed_then_a_spec_waits_and_a_status_does_not(
-    place: Place, request: pytest.FixtureRequest
+    place: Place, tmp_path: Path
 ) -> None:
     await place.make_instance()
     await place.make_engine()
-    request.getfixturevalue("ignorance")
     numbers = count(1)
 
     async def scale() -> None:
         await place.client.merge_patch(place.engine_ref(), {"spec": {"replicas": next(numbers)}})
 
-    assert "paramKind" in await refused(scale)
-    await place.client.merge_patch(place.engine_ref(), A_STATUS, subresource="status")
+    with ignorance(place, tmp_path):
+        assert "paramKind" in await refused(scale)
+        await place.client.merge_patch(place.engine_ref(), A_STATUS, subresource="status")
 
 
 def test_the_file_speaks_of_our_annotation_and_our_kinds() -> None:
