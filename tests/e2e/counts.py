@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.load import Answer
 from firebolt_local.load_report import totals
 from tests.e2e.sight import Switch
@@ -48,12 +49,6 @@ def cut_over(answers: Sequence[Answer], switches: Sequence[Switch]) -> float | N
         answer.due_at - switch.at
         for switch in switches
         for answer in answers
-        if (generation := generation_of(answer.pod)) is not None and generation < switch.generation
+        if (generation := generation_of_pod(answer.pod)) is not None and generation < switch.generation
     ]
     return max(lags, default=None)
-
-
-def generation_of(pod: str) -> int | None:
-    """Pods are called `<engine>-g<generation>-<ordinal>`; None if the answer does not tell."""
-    generation = pod.rpartition("-")[0].rpartition("-g")[2]
-    return int(generation) if generation.isdecimal() else None

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from firebolt_local.demo.chart import NAMESPACE, RELEASE
+from firebolt_local.demo.installer import NAMESPACE, RELEASE
 from firebolt_local.processes import ProcessRecord
 from firebolt_operator.api.names import LEASE_NAME
 from firebolt_operator.api.resources import PODS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firebolt_local import programs
 from firebolt_local.clusters import cluster_folder, state_folder
-from firebolt_local.demo.chart import Installer
+from firebolt_local.demo.installer import Installer
 from firebolt_local.demo.loaded import load_changed
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.locks import exclusive

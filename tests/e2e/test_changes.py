@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.images.standin_images import ENGINE, ENGINE_NEXT
 from firebolt_operator.api.names import CONTAINER_ENGINE, EngineReason
 from firebolt_operator.api.resources import (
@@ -14,7 +15,6 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.refs import Manifest
-from tests.e2e.counts import generation_of
 from tests.e2e.scene import NEXT_IMAGE, Scene
 
 GAP = timedelta(milliseconds=700)  # between two edits: long enough to be seen, too short for an engine to start
@@ -57,7 +57,7 @@ async def test_given_rollout_recreate_when_an_engine_changes_then_the_old_pods_g
         await scene.at_rest("abrupt", 2, since=edited)
         before = len(load.answers)
         await asyncio.sleep(5)
-        assert [each.problem for each in load.answers[before:] if generation_of(each.pod) == 0] == []
+        assert [each.problem for each in load.answers[before:] if generation_of_pod(each.pod) == 0] == []
     assert "draining" not in scene.sight.phases_of("abrupt")
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.load import Answer
-from tests.e2e.counts import cut_over, generation_of
+from tests.e2e.counts import cut_over
 from tests.e2e.sight import Switch
 
 pytestmark = pytest.mark.quick
@@ -22,7 +23,7 @@ def an_answer(due_at: float, pod: str) -> Answer:
     ],
 )
 def test_generation_of(pod: str, generation: int | None) -> None:
-    assert generation_of(pod) == generation
+    assert generation_of_pod(pod) == generation
 
 
 def test_given_two_switches_when_an_old_generation_answers_late_then_the_worst_lag_counts() -> None:

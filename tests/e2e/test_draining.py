@@ -2,8 +2,8 @@
 
 import asyncio
 
+from firebolt_local.demo.recording import generation_of_pod
 from firebolt_operator.api.resources import STATEFULSETS
-from tests.e2e.counts import generation_of
 from tests.e2e.scene import NEXT_IMAGE, Scene
 
 QUERY_SECONDS = 40  # longer than start, switch and settle of the new generation together
@@ -22,7 +22,7 @@ async def test_given_a_running_query_when_an_engine_changes_then_its_generation_
         await query
         await scene.at_rest("patient", 2, since=edited)
     answer = query.result()
-    assert (answer.problem, generation_of(answer.pod)) == ("", 0)
+    assert (answer.problem, generation_of_pod(answer.pod)) == ("", 0)
     await scene.until(lambda: _has_left(scene), "the old generation to be gone")
 
 

@@ -16,11 +16,11 @@ import yaml
 
 from firebolt_local import programs
 from firebolt_local.demo import faults, words
-from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
-from firebolt_local.demo.chart import WHY_SETTLE, Installer
 from firebolt_local.demo.faults import StepFailedError
 from firebolt_local.demo.following import follow
 from firebolt_local.demo.groups import without_groups
+from firebolt_local.demo.installer import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.demo.installer import WHY_SETTLE, Installer
 from firebolt_local.demo.loaded import load_changed
 from firebolt_local.demo.page import page
 from firebolt_local.demo.recorder import Recorder, Told

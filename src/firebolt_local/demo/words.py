@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firebolt_local.demo.chart import NAMESPACE as OPERATOR_NAMESPACE
-from firebolt_local.demo.chart import RELEASE, WHY_SETTLE
+from firebolt_local.demo.installer import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.demo.installer import RELEASE, WHY_SETTLE
 from firebolt_local.demo.recording import Highlight, Recording, longest_tail
 from firebolt_local.load_report import spoken, totals
 

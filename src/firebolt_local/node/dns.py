@@ -1,6 +1,7 @@
 """Which objects answer the cluster's names? CoreDNS behind one service address."""
 
 from firebolt_local.images.system import COREDNS
+from firebolt_local.node.deployments import deployment
 from firebolt_operator.refs import Manifest
 
 NAMESPACE = "kube-system"
@@ -83,23 +84,11 @@ def _deployment() -> Manifest:
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "170Mi"}},
         "volumeMounts": [{"name": "config", "mountPath": "/etc/coredns", "readOnly": True}],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": NAME, "labels": _LABELS},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": _LABELS},
-            "template": {
-                "metadata": {"labels": _LABELS},
-                "spec": {
-                    "serviceAccountName": NAME,
-                    "priorityClassName": "system-cluster-critical",
-                    # It is the one who answers names; it cannot ask itself.
-                    "dnsPolicy": "Default",
-                    "containers": [container],
-                    "volumes": [{"name": "config", "configMap": {"name": NAME}}],
-                },
-            },
-        },
+    pod_spec = {
+        "priorityClassName": "system-cluster-critical",
+        # It is the one who answers names; it cannot ask itself.
+        "dnsPolicy": "Default",
+        "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": NAME}}],
     }
+    return deployment(NAME, _LABELS, pod_spec)

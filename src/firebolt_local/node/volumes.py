@@ -3,6 +3,7 @@
 import json
 
 from firebolt_local.images.system import HELPER, PROVISIONER
+from firebolt_local.node.deployments import deployment
 from firebolt_local.node.dns import cluster_role_binding
 from firebolt_local.node.mounts import VOLUMES
 from firebolt_operator.refs import Manifest
@@ -83,7 +84,6 @@ def _storage_class() -> Manifest:
 
 
 def _deployment() -> Manifest:
-    labels = {"app": NAME}
     container = {
         "name": NAME,
         "image": PROVISIONER,
@@ -100,20 +100,5 @@ def _deployment() -> Manifest:
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "170Mi"}},
         "volumeMounts": [{"name": "config", "mountPath": _CONFIG_FOLDER, "readOnly": True}],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": NAME, "labels": labels},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {
-                    "serviceAccountName": NAME,
-                    "containers": [container],
-                    "volumes": [{"name": "config", "configMap": {"name": _CONFIG}}],
-                },
-            },
-        },
-    }
+    pod_spec = {"containers": [container], "volumes": [{"name": "config", "configMap": {"name": _CONFIG}}]}
+    return deployment(NAME, {"app": NAME}, pod_spec)

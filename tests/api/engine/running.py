@@ -194,7 +194,7 @@ class Operator:
 
     def _are_classes_told(self) -> bool:
         """No class has a status to be written yet: such a write would be counted as the engine's."""
-        if self.classes.controller.queue._is_closed:
+        if self.classes.controller.queue.is_closed:
             return True
         bound = Counter(engine.spec.engine_class_ref for engine in self.caches.engines.values() if engine.spec)
         return all(
@@ -233,7 +233,7 @@ class Operator:
 
     def _is_busy(self) -> bool:
         queues = (self.engines.controller.queue, self.classes.controller.queue)
-        return any(_is_busy(queue) for queue in queues if not queue._is_closed)
+        return any(_is_busy(queue) for queue in queues if not queue.is_closed)
 
 
 def _is_busy(queue: WorkQueue[Key]) -> bool:
