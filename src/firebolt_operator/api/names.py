@@ -76,6 +76,8 @@ PORT_WAKE_HOLD: Final = 9902
 PORT_WAKE_METRICS: Final = 9903
 
 CONDITION_READY: Final = "Ready"
+CONDITION_STALLED: Final = "Stalled"
+CONDITION_RECONCILING: Final = "Reconciling"
 CONDITION_INSTANCE_READY: Final = "InstanceReady"
 CONDITION_METADATA_READY: Final = "MetadataReady"
 CONDITION_GATEWAY_READY: Final = "GatewayReady"
@@ -132,10 +134,13 @@ class EngineReason(StrEnum):
     EXTERNAL_FINALIZER = "ExternalFinalizer"
     STATEFULSET_WARNING = "StatefulSetWarning"
     SPEC_INVALID = "SpecInvalid"
+    ENGINE_CLASS_MISSING = "EngineClassMissing"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    UNREADABLE = "Unreadable"
 
 
 class EngineClassReason(StrEnum):
-    """Reasons of a class's Ready condition."""
+    """Reasons of a class's conditions."""
 
     ADMISSIBLE = "Admissible"
     OPERATOR_OWNED_FIELD_SET = "OperatorOwnedFieldSet"
