@@ -1,8 +1,8 @@
 """How command-line words become values: the flag grammar every sub-command shares.
 
 One or two dashes, `--name=value` or `--name value`; a boolean takes its value only after `=`; the last of a repeated
-flag wins; parsing ends at the first word that is no flag. An argparse parser cannot be taught these rules, and charts
-in the field rely on them.
+flag wins; a word that belongs to no flag is refused, because what it was meant to say would be lost. An argparse parser
+cannot be taught these rules, and charts in the field rely on them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,14 +43,17 @@ def parse_flags(words: Sequence[str], flags: Sequence[Flag], environment: Mappin
     known = {flag.name: flag for flag in flags}
     values = {flag.name: environment.get(flag.environment) or flag.default for flag in flags}
     rest = list(words)
-    while rest and rest[0].startswith("-") and rest[0] not in {"-", "--"}:
-        name, value = _take(rest, known)
-        values[name] = value
+    last = ""
+    while rest:
+        name, value = _take(rest, known, last)
+        values[name], last = value, name
     return values
 
 
-def _take(rest: list[str], known: Mapping[str, Flag]) -> tuple[str, str]:
+def _take(rest: list[str], known: Mapping[str, Flag], last: str) -> tuple[str, str]:
     word = rest.pop(0)
+    if not word.startswith("-") or word in {"-", "--"}:
+        raise UsageError(_stray(word, known.get(last)))
     name, equals, value = word.removeprefix("-").removeprefix("-").partition("=")
     if name in {"h", "help"}:
         raise HelpRequested
@@ -61,6 +64,12 @@ def _take(rest: list[str], known: Mapping[str, Flag]) -> tuple[str, str]:
         value = _separate_value(flag, rest)
     _check(flag, value)
     return name, value
+
+
+def _stray(word: str, before: Flag | None) -> str:
+    if before is not None and before.kind is Kind.BOOLEAN and word in BOOLEANS:
+        return f'unexpected argument "{word}": write --{before.name}={word}'
+    return f'unexpected argument "{word}"'
 
 
 def _separate_value(flag: Flag, rest: list[str]) -> str:

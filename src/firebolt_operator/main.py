@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from firebolt_operator.api.crds import crd_documents
 from firebolt_operator.errors import ConfigurationError
-from firebolt_operator.flags import HelpRequested, UsageError, usage
+from firebolt_operator.flags import HelpRequested, UsageError, parse_flags, usage
 from firebolt_operator.observability.logs import configure_logging
 from firebolt_operator.settings import FLAGS, Settings, parse_settings
 from firebolt_operator.version import current_version
@@ -25,13 +25,25 @@ def dispatch(words: Sequence[str], environment: Mapping[str, str]) -> int:
     commands: dict[str, Callable[[], int]] = {
         "run": lambda: run(rest, environment),
         "wake-agent": lambda: run_wake_agent(rest, environment),
-        "crds": print_crds,
-        "version": print_version,
+        "crds": lambda: without_flags("crds", rest, print_crds),
+        "version": lambda: without_flags("version", rest, print_version),
     }
     if command not in commands:
         print(f"unknown command {command!r}\n{COMMANDS}", file=sys.stderr)
         return 2
     return commands[command]()
+
+
+def without_flags(command: str, words: Sequence[str], printed: Callable[[], int]) -> int:
+    try:
+        parse_flags(words, (), {})
+    except HelpRequested:
+        print(f"Usage: {PROGRAM} {command}")
+        return 0
+    except UsageError as err:
+        print(f"{err}\nUsage: {PROGRAM} {command}", file=sys.stderr)
+        return 2
+    return printed()
 
 
 def print_crds() -> int:

@@ -30,6 +30,17 @@ def test_crds_are_three_documents(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param(["dance"], "unknown command 'dance'", id="unknown-command"),
         pytest.param(["run", "--no-such-flag"], "flag provided but not defined: -no-such-flag", id="unknown-flag"),
         pytest.param(["wake-agent", "--no-such-flag"], "flag provided but not defined: -no-such-flag", id="agent-flag"),
+        pytest.param(
+            ["run", "--leader-elect", "true", "--nonsense", "--namespaces", "a"],
+            'unexpected argument "true": write --leader-elect=true',
+            id="stray-word",
+        ),
+        pytest.param(["--namespaces", "a", "run"], 'unexpected argument "run"', id="command-after-flags"),
+        pytest.param(["wake-agent", "--namespace=a", "b"], 'unexpected argument "b"', id="agent-word"),
+        pytest.param(["crds", "--nonsense"], "flag provided but not defined: -nonsense", id="crds-flag"),
+        pytest.param(["crds", "all"], 'unexpected argument "all"', id="crds-word"),
+        pytest.param(["version", "--short"], "flag provided but not defined: -short", id="version-flag"),
+        pytest.param(["version", "now"], 'unexpected argument "now"', id="version-word"),
         pytest.param(["--leader-elect=maybe"], 'invalid boolean value "maybe"', id="flags-alone-mean-run"),
     ],
 )
@@ -40,9 +51,13 @@ def test_bad_words_show_the_usage_and_exit_with_2(
     assert said in capsys.readouterr().err
 
 
-def test_help_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["--help"], {}) == 0
-    assert "--drain-settle" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--help"], "--drain-settle"), (["crds", "-h"], "crds"), (["version", "--help"], "version")],
+)
+def test_help_exits_with_0(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(words, {}) == 0
+    assert said in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,6 @@ def test_given_no_words_then_defaults_hold() -> None:
         pytest.param(["--namespaces=a,b"], id="two-dashes-and-equals"),
         pytest.param(["-namespaces", "a,b"], id="one-dash-and-a-word"),
         pytest.param(["--namespaces=x", "--namespaces", " a , b ,"], id="the-last-one-wins-and-blanks-do-not-count"),
-        pytest.param(["--namespaces=a,b", "word", "--namespaces=c"], id="parsing-ends-at-the-first-word"),
-        pytest.param(["--namespaces=a,b", "--", "--namespaces=c"], id="parsing-ends-at-two-dashes"),
     ],
 )
 def test_flag_grammar(words: list[str]) -> None:
@@ -38,9 +36,23 @@ def test_booleans_take_their_value_after_equals(text: str, expected: bool) -> No
     assert parse_settings([f"--leader-elect={text}"], {}).leader_elect is expected
 
 
-def test_a_bare_boolean_is_true_and_takes_no_word() -> None:
-    settings = parse_settings(["--leader-elect", "false"], {})
-    assert settings.leader_elect is True
+def test_a_bare_boolean_is_true() -> None:
+    assert parse_settings(["--leader-elect", "--namespaces=a"], {}).leader_elect is True
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["--leader-elect", "false"], r'"false": write --leader-elect=false$', id="boolean"),
+        pytest.param(["--namespaces=a", "b", "--namespaces=c"], r'"b"$', id="word"),
+        pytest.param(["--", "--namespaces=c"], '"--"', id="two-dashes"),
+        pytest.param(["-"], '"-"', id="dash"),
+        pytest.param([""], '""', id="empty"),
+    ],
+)
+def test_a_word_that_belongs_to_no_flag_is_a_usage_error(words: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=f"unexpected argument {said}"):
+        parse_settings(words, {})
 
 
 @pytest.mark.parametrize(
