@@ -73,14 +73,25 @@ class EngineMetrics:
 
     def forget(self, namespace: str, name: str, /) -> None:
         labels = self._seen.pop((namespace, name), None)
-        if labels is None:
-            return
-        every = (self._phase, self._condition, self._replicas, self._active, self._ready, self._total)
-        for metric in (*every, self._draining, self._reconciled, self._drain_errors):
-            metric.remove_by_labels({"namespace": namespace, "name": name})
+        if labels is not None:
+            self._remove(labels)
+
+    def _remove(self, labels: tuple[str, str, str]) -> None:
+        """By whole labels: a part of them would be compared with every series of every engine."""
+        for phase in PHASES:
+            self._phase.remove(*labels, phase)
+        for kind in CONDITIONS:
+            self._condition.remove(*labels, kind)
+        every = (self._replicas, self._active, self._ready, self._total, self._draining, self._reconciled)
+        for metric in (*every, self._drain_errors):
+            metric.remove(*labels)
 
     def _labels(self, engine: FireboltEngine) -> tuple[str, str, str]:
         metadata = engine.metadata
-        labels = (metadata.namespace, metadata.name, engine.spec.instance_ref if engine.spec else "")
-        self._seen[metadata.namespace, metadata.name] = labels
+        key = metadata.namespace, metadata.name
+        labels = (*key, engine.spec.instance_ref if engine.spec else "")
+        before = self._seen.get(key, labels)
+        if before != labels:
+            self._remove(before)
+        self._seen[key] = labels
         return labels

@@ -60,10 +60,16 @@ class InstanceMetrics:
         self._reconciled.labels(instance.metadata.namespace, instance.metadata.name).set(now.timestamp())
 
     def forget(self, namespace: str, name: str, /) -> None:
-        if self._infos.pop((namespace, name), None) is None:
+        info = self._infos.pop((namespace, name), None)
+        if info is None:
             return
-        for metric in (self._phase, self._condition, self._info, self._reconciled):
-            metric.remove_by_labels({"namespace": namespace, "name": name})
+        # By whole labels: a part of them would be compared with every series of every instance.
+        for phase in PHASES:
+            self._phase.remove(namespace, name, phase)
+        for kind in CONDITIONS:
+            self._condition.remove(namespace, name, kind)
+        self._info.remove(namespace, name, *info)
+        self._reconciled.remove(namespace, name)
 
     def _record_info(self, labels: tuple[str, str], instance: FireboltInstance) -> None:
         mode = "internal" if instance.spec.metadata.postgres is None else "external"
