@@ -11,7 +11,7 @@ from firebolt_operator.api.names import EnginePhase, EngineReason, ScrapeMode
 from firebolt_operator.engine import gates
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.counting import active_facts, counted
-from firebolt_operator.engine.diagnosis import diagnosed
+from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
 from firebolt_operator.engine.draining import DrainRules, needs_probe
 from firebolt_operator.engine.entrance import Admitted, Entrance, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
@@ -149,8 +149,8 @@ class EnginePass:
         """The plan's status with what people and autoscalers read out of it."""
         status = self._counted(plan.status)
         verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
-        replicas, reader = self._spec.replicas, self._around.reader
-        verdict = await diagnosed(verdict, self._observed, replicas, reader=reader, now=self._now)
+        lookup = EventLookup(self._around.reader, self._around.recorder)
+        verdict = await diagnosed(verdict, self._observed, self._spec.replicas, lookup=lookup, now=self._now)
         return self._with(status, names.CONDITION_READY, verdict)
 
     def _counted(self, status: EngineStatus) -> EngineStatus:

@@ -20,6 +20,7 @@ class EngineRecorder(Protocol):
     def record(self, engine: FireboltEngine, facts: EngineFacts | None, /) -> None: ...
     def reconciled(self, engine: FireboltEngine, now: datetime, /) -> None: ...
     def drain_check_failed(self, engine: FireboltEngine, /) -> None: ...
+    def event_lookup_failed(self) -> None: ...
     def forget(self, namespace: str, name: str, /) -> None: ...
 
 
@@ -29,6 +30,7 @@ class NoEngineRecorder:
     def record(self, engine: FireboltEngine, facts: EngineFacts | None, /) -> None: ...
     def reconciled(self, engine: FireboltEngine, now: datetime, /) -> None: ...
     def drain_check_failed(self, engine: FireboltEngine, /) -> None: ...
+    def event_lookup_failed(self) -> None: ...
     def forget(self, namespace: str, name: str, /) -> None: ...
 
 
@@ -47,6 +49,10 @@ class EngineMetrics:
         self._reconciled = gauge("last_reconciled_timestamp", "When a pass last ended without an error")
         self._drain_errors = Counter(
             "firebolt_engine_drain_check_errors", "Passes whose drain probe failed", LABELS, registry=registry
+        )
+        # Of all engines together: who it was is in the log, and a diagnosis is worth no series of its own.
+        self._lookup_errors = Counter(
+            "firebolt_engine_event_lookup_errors", "Events that could not be looked up", registry=registry
         )
         self._seen: dict[tuple[str, str], tuple[str, str, str]] = {}
 
@@ -70,6 +76,9 @@ class EngineMetrics:
 
     def drain_check_failed(self, engine: FireboltEngine, /) -> None:
         self._drain_errors.labels(*self._labels(engine)).inc()
+
+    def event_lookup_failed(self) -> None:
+        self._lookup_errors.inc()
 
     def forget(self, namespace: str, name: str, /) -> None:
         labels = self._seen.pop((namespace, name), None)

@@ -104,6 +104,18 @@ class RequestMetrics:
         duration.observe(seconds)
 
 
+class EventMetrics:
+    """An EventCounter: a lost event fails nothing, so that only a number can tell of it."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._lost = Counter(
+            "firebolt_operator_events_lost", "Events that could not be sent", ("controller",), registry=metrics.registry
+        )
+
+    def event_lost(self, controller: str, /) -> None:
+        self._lost.labels(controller).inc()
+
+
 class LeaderMetrics:
     """A LeaderRecorder."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.observability.controller_metrics import ControllerMetrics, WorkQueueMetrics
 from firebolt_operator.observability.events import EventSender
-from firebolt_operator.observability.metrics import CacheMetrics, Metrics
+from firebolt_operator.observability.metrics import CacheMetrics, EventMetrics, Metrics
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -30,11 +30,13 @@ class Parts:
     cache_metrics: CacheMetrics = field(init=False)
     controller_metrics: ControllerMetrics = field(init=False)
     queue_metrics: WorkQueueMetrics = field(init=False)
+    event_metrics: EventMetrics = field(init=False)
 
     def __post_init__(self) -> None:
         self.cache_metrics = CacheMetrics(self.metrics)
         self.controller_metrics = ControllerMetrics(self.metrics)
         self.queue_metrics = WorkQueueMetrics(self.metrics)
+        self.event_metrics = EventMetrics(self.metrics)
 
     def informer(self, cache: Cache[Any], name: str = "") -> Informer[Any]:
         """Keeps the cache equal to the server; our own writes reach it directly."""
@@ -61,4 +63,6 @@ class Parts:
         return Controller(settings, reconcile, queue, recorder, self.clock)
 
     def events(self, controller: str) -> EventSender:
-        return EventSender(self.client.unobserved, controller=controller, instance=self.identity)
+        return EventSender(
+            self.client.unobserved, controller=controller, instance=self.identity, counter=self.event_metrics
+        )
