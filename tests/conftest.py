@@ -1,13 +1,12 @@
-"""A real control plane for every test that concerns Kubernetes; started once, on first use."""
+"""A real control plane for every test that concerns Kubernetes, started once, on first use."""
 
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from _pytest.capture import CaptureManager
 
 from firebolt_local import programs
 from firebolt_local.control_plane import ControlPlane, Options
@@ -15,15 +14,23 @@ from firebolt_local.pod_network import PodNetwork
 from firebolt_local.scrape import ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
 
+pytest_plugins = ["tests.support.strictness"]
+HERE = Path(__file__).parent
 StartControlPlane = Callable[..., ControlPlane]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Build the programs before the clock of any test runs: the first time takes longer than a test may."""
+    uses_them = any(item.path.is_relative_to(HERE / "api") for item in session.items)
+    if uses_them and not session.config.option.collectonly:
+        programs.provide(programs.FOR_TESTS)
+
+
 @pytest.fixture(scope="session")
-def built_programs(request: pytest.FixtureRequest) -> dict[str, Path]:
-    """Everything a control plane runs. The first time takes minutes, so its progress is not captured."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if isinstance(capture, CaptureManager) else nullcontext():
-        return programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
+def built_programs() -> dict[str, Path]:
+    """Everything a control plane runs."""
+    return programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
 
 
 @pytest.fixture(scope="session")
