@@ -14,7 +14,7 @@ from firebolt_operator.kube.ports import EventType, Scope, WatchEvent
 from firebolt_operator.kube.translate import refusal, silence, watch_error
 from firebolt_operator.kube.transport import Call, Lane, Transport
 
-SILENCE_SECONDS: Final = 180.0  # a bookmark comes about every minute: after three missed ones nobody is there
+SILENCE_SECONDS: Final = 180.0  # most servers send a bookmark every minute, some only every ten
 LINE_LIMIT: Final = 64 << 20  # bytes; the largest object etcd takes is a fraction of that
 
 
@@ -29,7 +29,7 @@ _DECODER: Final = msgspec.json.Decoder(_Event)
 async def watch_events(
     transport: Transport, scope: Scope, *, resource_version: str, lasting_seconds: int
 ) -> AsyncGenerator[WatchEvent]:
-    """Ends without an error when the server ends it; raises ExpiredError if the version is too old."""
+    """Ends without an error when the server ends it or is silent for long; ExpiredError: the version is too old."""
     doing = f"watching {scope}"
     stream = await _opened(transport, doing, scope, resource_version, lasting_seconds)
     try:
@@ -84,8 +84,9 @@ async def _next_chunk(doing: str, content: aiohttp.StreamReader) -> bytes:
     try:
         async with asyncio.timeout(SILENCE_SECONDS):
             return await content.readany()
-    except TimeoutError as err:
-        raise TransientError(f"{doing}: nothing heard for {SILENCE_SECONDS:g} s") from err
+    except TimeoutError:
+        # Nothing to tell, or nobody there any more? Opening it again finds out, and loses nothing in either case.
+        return b""
     except (aiohttp.ClientError, OSError) as err:
         raise silence(doing, err, may_have_happened=False) from err
 

@@ -25,11 +25,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Listing:
-    """One list under way."""
+    """One list under way. The watch may go on telling meanwhile: what it tells can be newer than the list."""
 
     part: str
-    version: int  # of the list as a whole
+    since: int  # the watermark when the list was asked for
+    version: int = 0  # of the list as a whole, once it is answered
     seen: set[Key] = field(default_factory=set[Key])
+    gone: dict[Key, int] = field(default_factory=dict[Key, int])  # reported as deleted meanwhile, at which version
 
 
 class Cache(Store[T]):
@@ -47,6 +49,7 @@ class Cache(Store[T]):
         self._tombstones = Tombstones()
         self._suspects: set[Key] = set()
         self._watermarks: dict[str, int] = {}
+        self._listings: dict[str, Listing] = {}  # by part; one that failed stays until the next one is asked for
 
     @property
     def is_synced(self) -> bool:
@@ -113,24 +116,41 @@ class Cache(Store[T]):
         """All changes up to this resourceVersion are known in this part of the coverage; 0 before the first list."""
         return self._watermarks.get(part, 0)
 
+    def expect_list(self, part: str) -> None:
+        """To be called before a list is asked for; without it, the list counts as asked for when it begins."""
+        self._listings[part] = Listing(part, self.watermark(part))
+
     def begin_list(self, part: str, version: int) -> Listing:
         """To be called with the version of the first page."""
-        if version < self.watermark(part):
-            self._rewind(part)
-        return Listing(part, version)
+        listing = self._listings.setdefault(part, Listing(part, self.watermark(part)))
+        listing.version = version
+        # A list is never older than what was known when it was asked for; only the versions themselves can have gone
+        # back. What the watch told since then may well be newer, and means nothing.
+        if version < listing.since:
+            self._rewind(listing)
+        return listing
 
     def listed(self, listing: Listing, body: bytes) -> None:
+        """Raises ExpiredError if the server has forgotten what it told before: only another list can help then."""
         header = self._header(body)
-        if header is not None:
-            listing.seen.add(header.key)
-            self._offer(header, body, is_covered=True)
+        if header is None:
+            return
+        listing.seen.add(header.key)
+        if header.version <= listing.gone.get(header.key, 0):
+            return
+        known = self.version(header.key)
+        if header.version < known <= listing.version:
+            self._rewind(listing)
+            raise ExpiredError(f"{'/'.join(header.key)} went back from {known} to {header.version}")
+        self._offer(header, body, is_covered=True)
 
     def end_list(self, listing: Listing) -> None:
-        """Whatever the list does not know is gone, unless we wrote it after the list was taken."""
+        """Whatever the list does not know is gone, unless it was written after the list was taken."""
         for key in self._keys_of(listing.part):
             if key not in listing.seen and self._entries[key].version <= listing.version:
                 self._drop(key)
-        self._know_all(listing.part, listing.version)
+        self._listings.pop(listing.part, None)
+        self._know_all(listing.part, max(listing.version, self.watermark(listing.part)))
 
     def watched(self, part: str, event: WatchEvent) -> None:
         """Raises ExpiredError if the event is older than what was told before it: only a list can help then."""
@@ -143,7 +163,7 @@ class Cache(Store[T]):
             self._know_all(part, header.version)
             return
         if event.type == "DELETED":
-            self._removed(header)
+            self._removed(part, header)
         else:
             self._offer(header, event.body, is_covered=True)
         self._watermarks[part] = header.version
@@ -155,18 +175,21 @@ class Cache(Store[T]):
     def _keys_of(self, part: str) -> list[Key]:
         return [key for key in self._entries if self.coverage.part_of(key[0]) == part]
 
-    def _rewind(self, part: str) -> None:
+    def _rewind(self, listing: Listing) -> None:
         """The server's versions went back (a restored backup): what it says now counts, however old it looks."""
+        part = listing.part
         log.warning("resource versions went back", extra={"kind": self.resource.kind, "part": part})
         self._tombstones = Tombstones()
         self._watermarks[part] = 0
+        listing.gone.clear()
         for key in self._keys_of(part):
             entry = self._entries[key]
             self._entries[key] = Entry(0, entry.uid, entry.value)
 
-    def _removed(self, header: Header) -> None:
-        entry = self._entries.get(header.key)
-        if entry is not None and entry.version <= header.version:
+    def _removed(self, part: str, header: Header) -> None:
+        if part in self._listings:
+            self._listings[part].gone[header.key] = header.version
+        if header.key in self._entries and self.version(header.key) <= header.version:
             self._drop(header.key)
 
     def _header(self, body: bytes) -> Header | None:

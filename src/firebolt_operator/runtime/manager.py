@@ -27,7 +27,9 @@ class Syncing(Protocol):
     @property
     def synced(self) -> asyncio.Event: ...
     async def run(self) -> object: ...
-    async def refresh(self) -> None: ...
+    async def refresh(self) -> None:
+        """Tried again until it succeeds."""
+        ...
 
 
 class Service(Protocol):
@@ -116,7 +118,8 @@ class Manager:
             raise OperatorError(f"caches not synced within {self.sync_seconds:g} s: {missing}") from err
 
     async def _refresh(self) -> None:
-        async with asyncio.timeout(self.sync_seconds), asyncio.TaskGroup() as group:
+        """For as long as the lease is held: if this process gave up, the next one would have to wait as well."""
+        async with asyncio.TaskGroup() as group:
             for informer in self.informers:
                 group.create_task(informer.refresh(), name=f"refresh {informer.name}")
 

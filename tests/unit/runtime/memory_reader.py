@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from firebolt_operator.errors import ExpiredError, OperatorError, TransientError
+from firebolt_operator.errors import ExpiredError, ForbiddenError, OperatorError, TransientError
 from firebolt_operator.kube.ports import Page, Scope, WatchEvent
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.unit.runtime.builders import a_body, a_bookmark, an_event
@@ -20,6 +20,9 @@ class MemoryReader:
     requests: list[str] = field(default_factory=list[str])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     is_cut: bool = False
+    refuses_watches: bool = False
+    ends_watches_at_once: set[str] = field(default_factory=set[str])  # in these namespaces
+    holds_lists: asyncio.Event | None = None  # lists are taken at once, and answered when it is set
 
     def put(self, name: str, namespace: str = "ns") -> int:
         self.version += 1
@@ -42,6 +45,13 @@ class MemoryReader:
         self.is_cut = True
         self.changed.set()
 
+    def restore(self, version: int, *names: str) -> None:
+        """Go back to a backup: watches from a later version hear nothing until that version has come again."""
+        self.version = version
+        self.log.clear()
+        self.objects = {("ns", name): a_body(name, version) for name in names}
+        self.cut()
+
     def _tell(self, namespace: str, event: WatchEvent) -> None:
         self.log.append((self.version, namespace, event))
         self.changed.set()
@@ -52,9 +62,11 @@ class MemoryReader:
             raise self.failures.pop(0)
 
     async def pages(self, scope: Scope, /, *, limit: int = 500) -> AsyncGenerator[Page]:
-        self._begin("list", scope)
+        self._begin("ask" if limit == 1 else "list", scope)
         taken = [body for key, body in sorted(self.objects.items()) if scope.namespace in {"", key[0]}]
         version = str(self.version)
+        if self.holds_lists is not None:
+            await self.holds_lists.wait()
         for start in range(0, max(len(taken), 1), limit):
             yield Page(taken[start : start + limit], version)
             await asyncio.sleep(0)
@@ -62,13 +74,19 @@ class MemoryReader:
     async def watch(self, scope: Scope, /, *, resource_version: str) -> AsyncGenerator[WatchEvent]:
         self._begin(f"watch from {resource_version}", scope)
         self.is_cut = False
+        if self.refuses_watches:
+            raise ForbiddenError("pods is forbidden: cannot watch", status=403)
+        if scope.namespace in self.ends_watches_at_once:
+            return
         if int(resource_version) < self.compacted:
             raise ExpiredError("too old resource version")
         position = next((n for n, entry in enumerate(self.log) if entry[0] > int(resource_version)), len(self.log))
         while True:
             while position < len(self.log):
-                _, namespace, event = self.log[position]
+                version, namespace, event = self.log[position]
                 position += 1
+                if version < int(resource_version):
+                    continue
                 if scope.namespace in {"", namespace} or event.type == "BOOKMARK":
                     yield event
             self.changed.clear()

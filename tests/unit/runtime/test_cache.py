@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from firebolt_operator.errors import ExpiredError
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -142,6 +143,30 @@ def test_given_a_restored_backup_when_listed_then_older_versions_count() -> None
     fill(cache, 100, a_body("a", 90), a_body("b", 95))
     fill(cache, 50, a_body("a", 40))
     assert (cache.version(A), len(cache), cache.watermark("")) == (40, 1, 50)
+
+
+def test_given_news_between_the_question_and_its_first_page_then_an_older_list_takes_nothing_back() -> None:
+    cache = a_cache()
+    fill(cache, 10, a_body("a", 3), a_body("b", 4))
+    cache.expect_list("")
+    cache.watched("", an_event("MODIFIED", a_body("a", 12)))
+    listing = cache.begin_list("", 11)
+    cache.watched("", an_event("DELETED", a_body("b", 13)))
+    cache.watched("", an_event("ADDED", a_body("c", 14)))
+    for body in (a_body("a", 3), a_body("b", 4)):
+        cache.listed(listing, body)
+    cache.end_list(listing)
+    assert [version_of(pod) for pod in cache.values()] == ["12", "14"]
+    assert cache.watermark("") == 14
+
+
+def test_given_a_backup_that_has_overtaken_us_when_an_object_is_older_than_it_was_then_only_a_new_list_helps() -> None:
+    cache = a_cache()
+    fill(cache, 100, a_body("a", 90), a_body("b", 95))
+    with pytest.raises(ExpiredError, match="ns/a went back from 90 to 40"):
+        fill(cache, 200, a_body("a", 40))
+    fill(cache, 200, a_body("a", 40))
+    assert (cache.version(A), len(cache), cache.watermark("")) == (40, 1, 200)
 
 
 def test_given_labels_that_leave_the_coverage_then_the_object_is_gone_and_may_come_back() -> None:

@@ -3,44 +3,18 @@
 import asyncio
 import itertools
 import random
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import pytest
 
 from firebolt_operator.errors import ForbiddenError, TransientError
-from firebolt_operator.kube.ports import Scope, WatchEvent
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.live import fetch_live
 from tests.unit.runtime.builders import PODS, Pod, decode_pod, pod_ref
+from tests.unit.runtime.following import following
 from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_reader import MemoryReader
-
-
-@dataclass(frozen=True)
-class Setting:
-    reader: MemoryReader
-    clock: ManualClock
-    informer: Informer[Pod]
-
-    @property
-    def names(self) -> list[str]:
-        return [pod.metadata.name for pod in self.informer.cache.values()]
-
-
-@asynccontextmanager
-async def following(reader: MemoryReader, coverage: Coverage | None = None) -> AsyncGenerator[Setting]:
-    clock = ManualClock()
-    cache = Cache(PODS, decode_pod, coverage=coverage or Coverage())
-    informer = Informer(cache, reader, clock, random.Random(1), page_size=2)
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(informer.run(), name="informer")
-        await idle()
-        yield Setting(reader, clock, informer)
-        task.cancel()
 
 
 async def test_given_objects_in_several_pages_then_all_are_listed_and_then_watched() -> None:
@@ -72,7 +46,7 @@ async def test_given_a_cut_when_objects_changed_meanwhile_then_it_resumes_withou
         reader.remove("a")
         await setting.clock.advance(1)
         assert setting.names == ["b"]
-    assert reader.requests == ["list", "watch from 11", "watch from 12"]
+    assert reader.requests == ["list", "watch from 11", "ask", "watch from 12"]
 
 
 async def test_given_a_forgotten_history_then_it_lists_again_and_reports_what_is_gone() -> None:
@@ -86,13 +60,15 @@ async def test_given_a_forgotten_history_then_it_lists_again_and_reports_what_is
 
     async with following(reader) as setting:
         setting.informer.cache.subscribe(hear)
+        reader.bookmark()
+        await idle()
         reader.cut()
         reader.remove("a")
         reader.put("b")
         reader.compacted = reader.version
         await setting.clock.advance(3)
         assert (setting.names, gone) == (["b"], ["a"])
-    assert reader.requests == ["list", "watch from 11", "watch from 11", "list", "watch from 13"]
+    assert reader.requests == ["list", "watch from 11", "ask", "watch from 11", "list", "watch from 13"]
 
 
 async def test_given_a_bookmark_then_the_next_watch_starts_there() -> None:
@@ -104,7 +80,7 @@ async def test_given_a_bookmark_then_the_next_watch_starts_there() -> None:
         reader.compacted = 400
         reader.cut()
         await setting.clock.advance(1)
-    assert reader.requests == ["list", "watch from 10", "watch from 500"]
+    assert reader.requests == ["list", "watch from 10", "ask", "watch from 500"]
 
 
 async def test_given_a_server_that_is_away_then_waits_double_with_jitter_and_start_over_after_success() -> None:
@@ -130,21 +106,6 @@ async def test_given_missing_permission_then_it_goes_on_asking() -> None:
         assert not setting.informer.synced.is_set()
         await setting.clock.advance(1)
         assert setting.informer.synced.is_set()
-
-
-async def test_given_versions_that_go_back_then_it_lists_again() -> None:
-    reader = MemoryReader(version=100)
-    reader.put("a")
-    async with following(reader) as setting:
-        reader.objects.clear()
-        reader.log.clear()
-        reader.version = 50
-        reader.cut()
-        await setting.clock.advance(1)
-        reader.put("b")
-        await setting.clock.advance(1)
-        assert setting.names == ["b"]
-        assert setting.informer.cache.watermark("") == 51
 
 
 async def test_given_two_namespaces_then_each_has_its_own_list_and_watch() -> None:
@@ -198,24 +159,3 @@ async def test_given_many_objects_in_one_page_then_others_get_their_turn_while_t
             await asyncio.sleep(0)
         task.cancel()
     assert max(after - before for before, after in itertools.pairwise(sizes)) <= 100
-
-
-class SilentReader(MemoryReader):
-    """Its watches are alive and lag behind without end."""
-
-    async def watch(self, scope: Scope, /, *, resource_version: str) -> AsyncGenerator[WatchEvent]:
-        del scope, resource_version
-        await asyncio.Event().wait()
-        yield WatchEvent("BOOKMARK", b"")
-
-
-async def test_given_a_watch_that_lags_when_refreshed_then_the_cache_is_as_new_as_the_call() -> None:
-    reader = SilentReader()
-    reader.put("old")
-    async with following(reader) as setting:
-        reader.put("new")
-        reader.remove("old")
-        await idle()
-        assert setting.names == ["old"]
-        await setting.informer.refresh()
-        assert setting.names == ["new"]

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from firebolt_operator.errors import ConfigurationError, FencedError
+from firebolt_operator.errors import ConfigurationError, FencedError, TransientError
 from firebolt_operator.runtime import manager as manager_module
+from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Manager
+from tests.unit.runtime.builders import Pod
+from tests.unit.runtime.following import following
 from tests.unit.runtime.manual_clock import idle
+from tests.unit.runtime.memory_reader import MemoryReader
 
 
 @dataclass
@@ -51,6 +55,24 @@ class AnInformer:
 
     async def refresh(self) -> None:
         self.diary.lines.append(f"{self.name} listed anew")
+
+
+@dataclass
+class AlreadyRunning:
+    """A real informer, whose loop belongs to the test."""
+
+    informer: Informer[Pod]
+    name: str = "pods"
+
+    @property
+    def synced(self) -> asyncio.Event:
+        return self.informer.synced
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def refresh(self) -> None:
+        await self.informer.refresh()
 
 
 @dataclass
@@ -152,6 +174,38 @@ async def test_given_a_start_then_servers_come_first_and_controllers_wait_for_ca
         "server stops",
     ]
     assert setting.exit_code == 0
+
+
+async def test_given_an_api_server_that_fails_while_the_caches_are_listed_anew_then_work_waits_until_it_is_back() -> (
+    None
+):
+    setting, reader = Setting(), MemoryReader()
+    async with following(reader) as followed:
+        informer = AlreadyRunning(followed.informer)
+        manager = Manager(informers=[informer], controllers=[setting.controller], election=setting.election)
+        async with running(setting, manager):
+            reader.failures = [TransientError("HTTP 503"), TransientError("HTTP 503")]
+            setting.election.won.set()
+            await idle()
+            before = list(setting.diary.lines)
+            await followed.clock.advance(5)
+            setting.stop.set()
+    assert before == ["lease won"]
+    assert setting.diary.lines == ["lease won", "controller runs", "controller finishes", "lease released"]
+    assert (reader.requests, setting.exit_code) == (["list", "watch from 10", *["list"] * 3, "watch from 10"], 0)
+
+
+async def test_given_a_stop_while_the_caches_are_listed_anew_then_the_lease_is_released() -> None:
+    setting, reader = Setting(), MemoryReader()
+    async with following(reader) as followed:
+        informer = AlreadyRunning(followed.informer)
+        manager = Manager(informers=[informer], controllers=[setting.controller], election=setting.election)
+        async with running(setting, manager):
+            reader.failures = [TransientError("HTTP 503")] * 9
+            setting.election.won.set()
+            await idle()
+            setting.stop.set()
+    assert (setting.diary.lines, setting.exit_code) == (["lease won", "lease released"], 0)
 
 
 async def test_given_no_election_then_controllers_start_with_the_caches() -> None:
