@@ -5,7 +5,7 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.gateway.extensions import extension, socket_address, typed
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.gateway.sockets import unacknowledged_data_option, upstream_keepalive
+from firebolt_operator.gateway.sockets import upstream_keepalive
 from firebolt_operator.refs import Manifest
 
 ENGINES: Final = "dynamic_forward_proxy"
@@ -42,7 +42,6 @@ def engine_cluster(inputs: GatewayInputs) -> Manifest:
         "typed_dns_resolver_config": _resolver(),
         "typed_extension_protocol_options": _connection_reuse(),
         "upstream_connection_options": {"tcp_keepalive": upstream_keepalive()},
-        "upstream_bind_config": {"socket_options": [unacknowledged_data_option()]},
         "circuit_breakers": {"thresholds": [_breakers()]},
         "health_checks": [_health_check()],
         "cluster_type": extension(

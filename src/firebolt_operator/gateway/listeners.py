@@ -61,6 +61,8 @@ def _query_manager(inputs: GatewayInputs) -> Manifest:
             "stream_idle_timeout": "0s",
             "request_headers_timeout": "10s",
             "request_timeout": "3600s",  # for sending a query, not for answering it
+            # A connection that ends after its answer ends when all of that is sent, however slowly its client reads.
+            "delayed_close_timeout": "0s",
             "access_log": [access_log()],
             "local_reply_config": local_replies(),
             "http_filters": query_filters(inputs),

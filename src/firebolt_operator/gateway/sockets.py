@@ -1,4 +1,8 @@
-"""How does the gateway find out that a peer is gone, when queries may be silent for hours? TCP asks, on both sides."""
+"""How does the gateway find out that a peer is gone, when queries may be silent for hours? TCP asks, on both sides.
+
+TCP_USER_TIMEOUT is not set: it would also cut a live peer that stops reading for a while. A peer that vanishes while
+sent data is under way is found by the kernel's own limit on retransmissions.
+"""
 
 from typing import Final
 
@@ -7,7 +11,6 @@ from firebolt_operator.refs import Manifest
 IDLE_SECONDS: Final = 60
 INTERVAL_SECONDS: Final = 15
 PROBES: Final = 4
-UNACKNOWLEDGED_MS: Final = 120_000
 
 # Linux numbers; Envoy takes options by number only.
 SOL_SOCKET: Final = 1
@@ -16,7 +19,6 @@ IPPROTO_TCP: Final = 6
 TCP_KEEPIDLE: Final = 4
 TCP_KEEPINTVL: Final = 5
 TCP_KEEPCNT: Final = 6
-TCP_USER_TIMEOUT: Final = 18
 
 
 def listener_options() -> list[Manifest]:
@@ -26,20 +28,11 @@ def listener_options() -> list[Manifest]:
         _option("seconds of silence before the first probe", IPPROTO_TCP, TCP_KEEPIDLE, IDLE_SECONDS),
         _option("seconds between probes", IPPROTO_TCP, TCP_KEEPINTVL, INTERVAL_SECONDS),
         _option("probes without an answer", IPPROTO_TCP, TCP_KEEPCNT, PROBES),
-        unacknowledged_data_option(),
     ]
 
 
 def upstream_keepalive() -> Manifest:
     return {"keepalive_time": IDLE_SECONDS, "keepalive_interval": INTERVAL_SECONDS, "keepalive_probes": PROBES}
-
-
-def unacknowledged_data_option() -> Manifest:
-    # Keepalive rests while sent data waits for its acknowledgement; without this a peer that vanishes at that moment
-    # is noticed after a quarter of an hour.
-    return _option(
-        "milliseconds that sent data may stay unacknowledged", IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS
-    )
 
 
 def _option(description: str, level: int, name: int, value: int) -> Manifest:

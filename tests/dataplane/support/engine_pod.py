@@ -30,6 +30,7 @@ class EnginePod:
         self.delay = 0.0  # seconds; the parameter `delay` of a query wins
         self.closes_idle_after: float | None = None
         self.announces_close_every = 0  # answers; 0 means never
+        self.pauses_reading_after: int | None = None  # bytes of one request
         self.connections: set[_Connection] = set()
         self.accepted = 0
         self.health_checks = 0
@@ -39,6 +40,10 @@ class EnginePod:
     @property
     def running(self) -> int:
         return sum(connection.is_running for connection in self.connections)
+
+    @property
+    def is_pausing(self) -> bool:
+        return any(connection.is_pausing for connection in self.connections)
 
     async def start(self) -> "EnginePod":
         loop = asyncio.get_running_loop()
@@ -60,6 +65,11 @@ class EnginePod:
         for connection in list(self.connections):
             connection.close_if_idle()
 
+    def read_on(self) -> None:
+        self.pauses_reading_after = None
+        for connection in list(self.connections):
+            connection.read_on()
+
     def die(self) -> None:
         """At once, with whatever runs; peers see a reset."""
         self.stop_listening()
@@ -71,6 +81,8 @@ class _Connection(asyncio.Protocol):
     def __init__(self, pod: EnginePod) -> None:
         self.pod = pod
         self.is_running = False
+        self.is_pausing = False
+        self._received = 0
         self._reader = MessageReader()
         self._transport: asyncio.Transport | None = None
         self._idle: asyncio.TimerHandle | None = None
@@ -92,14 +104,22 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._stop_idle_clock()
+        self._received += len(data)
         message = self._reader.feed(data)
         if message is None:
+            self._pause()
             return
+        self._received = 0
         if message.target == "/health/ready":
             self.pod.health_checks += 1
             self._send(answer(200 if self.pod.is_ready else 503))
             return
         self._run(message)
+
+    def read_on(self) -> None:
+        if self._transport is not None and self.is_pausing:
+            self.is_pausing = False
+            self._transport.resume_reading()
 
     def close_if_idle(self) -> None:
         if self._transport is not None and not self.is_running:
@@ -113,6 +133,12 @@ class _Connection(asyncio.Protocol):
             found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._transport.abort()
 
+    def _pause(self) -> None:
+        after = self.pod.pauses_reading_after
+        if after is not None and self._received > after and self._transport is not None and not self.is_pausing:
+            self.is_pausing = True
+            self._transport.pause_reading()
+
     def _run(self, message: Message) -> None:
         if self.pod.is_drained:
             self.pod.ledger.turn_away(self.pod.address, message.target)
@@ -123,15 +149,16 @@ class _Connection(asyncio.Protocol):
         if self.pod.is_silent:
             return
         delay = float(parameter(message.target, "delay") or self.pod.delay)
+        body = b"x" * int(parameter(message.target, "size") or 0) or b"1\n"
         if delay <= 0:
-            self._finish()
+            self._finish(body)
             return
-        asyncio.get_running_loop().call_later(delay, self._finish)
+        asyncio.get_running_loop().call_later(delay, self._finish, body)
 
-    def _finish(self) -> None:
+    def _finish(self, body: bytes) -> None:
         self.is_running = False
         nonsense = b"\x16\x03\x01 what is HTTP?\r\n\r\n"
-        said = nonsense if self.pod.talks_nonsense else answer(self.pod.status, b"1\n", self._answer_headers())
+        said = nonsense if self.pod.talks_nonsense else answer(self.pod.status, body, self._answer_headers())
         self._send(said)
 
     def _answer_headers(self) -> dict[str, str]:

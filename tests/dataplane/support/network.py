@@ -29,6 +29,12 @@ class Link:
         """From now on nothing arrives, in either direction, and nobody says goodbye."""
         _ip("-n", self.far, "link", "set", "far", "down")
 
+    def give_up_after(self, retransmissions: int) -> None:
+        """How often the kernel on the near side sends data again before it calls the peer gone; usually 15 times."""
+        setting = "/proc/sys/net/ipv4/tcp_retries2"
+        command = [*inside(self.near), "sh", "-c", f"echo {retransmissions} > {setting}"]
+        subprocess.run(command, check=True, timeout=10, capture_output=True)
+
 
 def is_possible() -> bool:
     return os.geteuid() == 0 and shutil.which("ip") is not None and shutil.which("nsenter") is not None

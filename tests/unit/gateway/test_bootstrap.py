@@ -125,6 +125,7 @@ def test_when_rendered_then_a_silent_query_is_not_cut() -> None:
     assert http["stream_idle_timeout"] == "0s"
     assert http["request_headers_timeout"] == "10s"
     assert http["request_timeout"] == "3600s"
+    assert http["delayed_close_timeout"] == "0s"
 
 
 def test_when_rendered_then_filters_come_in_order() -> None:

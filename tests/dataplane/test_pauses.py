@@ -1,0 +1,180 @@
+"""A client or an engine that stops reading for a while is alive. Does it lose anything? Nothing."""
+
+import asyncio
+import socket
+
+import pytest
+
+from firebolt_operator.refs import Manifest
+from tests.dataplane.conftest import StartRig
+from tests.dataplane.support.http_messages import HEAD_END
+from tests.dataplane.support.relocation import engine_cluster
+from tests.dataplane.support.rig import Rig, eventually
+from tests.dataplane.support.sockets_of import TCP_USER_TIMEOUT, SocketOptions, TcpSocket, tcp_sockets
+
+MIB = 1024 * 1024
+LARGE = 64 * MIB  # far beyond what the kernel and Envoy take in without its reader
+TAIL = MIB  # fits into Envoy's buffer, so that its engine is done while its reader pauses
+RENDERED = SocketOptions(keepalive=True, idle_seconds=60, interval_seconds=15, probes=4, user_timeout_ms=0)
+BEYOND_TWO_MINUTES = 130.0
+SHORT = 6.0
+
+
+def cut_after_two_seconds(bootstrap: Manifest) -> None:
+    option = {"level": socket.IPPROTO_TCP, "name": TCP_USER_TIMEOUT, "int_value": 2000}
+    bootstrap["static_resources"]["listeners"][0]["socket_options"].append(option)
+    engine_cluster(bootstrap)["upstream_bind_config"] = {"socket_options": [option]}
+
+
+def little_room_in_the_kernel(bootstrap: Manifest) -> None:
+    """So that Envoy itself keeps what its client does not read."""
+    option = {"level": socket.SOL_SOCKET, "name": socket.SO_SNDBUF, "int_value": 64 * 1024}
+    bootstrap["static_resources"]["listeners"][0]["socket_options"].append(option)
+
+
+class PausingReader:
+    """Asks for a large answer, reads its beginning, and reads on when told."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig = rig
+        self._loop = asyncio.get_running_loop()
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        self._socket.setblocking(False)
+        self._received = bytearray()
+
+    async def ask(self, size: int, headers: str = "") -> None:
+        await self._loop.sock_connect(self._socket, (self._rig.address, 8080))
+        head = f"GET /?id=big&size={size} HTTP/1.1\r\nhost: gateway\r\nx-firebolt-engine: eng\r\n{headers}\r\n"
+        await self._loop.sock_sendall(self._socket, head.encode())
+        await self._read(1)
+        await eventually(self._envoy_waits, 30, "Envoy has more to send than it can")
+
+    async def read_all(self, size: int) -> int:
+        """How many bytes of the body arrive; fewer than asked for if the connection ends before."""
+        while self._body_bytes() < size and await self._read(MIB):
+            pass
+        return self._body_bytes()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _body_bytes(self) -> int:
+        return len(self._received.partition(HEAD_END)[2])
+
+    async def _read(self, most: int) -> bool:
+        try:
+            data = await self._loop.sock_recv(self._socket, most)
+        except ConnectionResetError:
+            return False
+        self._received += data
+        return bool(data)
+
+    async def _envoy_waits(self) -> bool:
+        return await self._rig.envoy.stat("http.gateway.downstream_cx_tx_bytes_buffered") > 0
+
+
+async def bytes_missing_after_a_pause(rig: Rig, size: int, seconds: float, headers: str = "") -> int:
+    rig.point("eng", await rig.generation(1))
+    await rig.client.query("/?id=warm-up")
+    reader = PausingReader(rig)
+    try:
+        await reader.ask(size, headers)
+        await asyncio.sleep(seconds)
+        return size - await reader.read_all(size)
+    finally:
+        reader.close()
+
+
+async def status_of_an_upload_with_a_pause(rig: Rig, seconds: float) -> int:
+    [pod] = await rig.generation(1)
+    rig.point("eng", [pod])
+    await rig.client.query("/?id=warm-up")
+    pod.pauses_reading_after = MIB
+    async with asyncio.TaskGroup() as group:
+        sending = group.create_task(rig.client.query("/?id=up", body=b"x" * LARGE, deadline=seconds + 60))
+        await eventually(lambda: _has_stopped_reading(rig), 30, "the engine stopped reading")
+        await asyncio.sleep(seconds)
+        pod.read_on()
+    answer = sending.result()
+    assert [each.body_bytes for each in rig.ledger.of("up")] == ([LARGE] if answer.status == 200 else [])
+    return answer.status
+
+
+async def _has_stopped_reading(rig: Rig) -> bool:
+    stuck = await rig.envoy.stats("DFPCluster.*upstream_cx_tx_bytes_buffered$")
+    return any(pod.is_pausing for pod in rig.pods) and sum(stuck.values()) > 0
+
+
+PAUSES = pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(SHORT, id="seconds"),
+        pytest.param(BEYOND_TWO_MINUTES, id="beyond-two-minutes", marks=pytest.mark.slow),
+    ],
+)
+
+
+@PAUSES
+async def test_given_a_client_that_pauses_in_a_large_answer_when_it_reads_on_then_nothing_is_missing(
+    rig: Rig, seconds: float
+) -> None:
+    assert await bytes_missing_after_a_pause(rig, LARGE, seconds) == 0
+
+
+@PAUSES
+async def test_given_a_client_that_asked_to_close_when_it_pauses_in_the_tail_then_nothing_is_missing(
+    start_rig: StartRig, seconds: float
+) -> None:
+    async with start_rig(change=little_room_in_the_kernel) as rig:
+        assert await bytes_missing_after_a_pause(rig, TAIL, seconds, "connection: close\r\n") == 0
+
+
+@PAUSES
+async def test_given_an_engine_that_pauses_in_a_large_upload_when_it_reads_on_then_nothing_is_missing(
+    rig: Rig, seconds: float
+) -> None:
+    assert await status_of_an_upload_with_a_pause(rig, seconds) == 200
+
+
+async def test_given_a_limit_on_unacknowledged_data_when_a_client_pauses_then_its_answer_would_be_cut(
+    start_rig: StartRig,
+) -> None:
+    """The control: this is why the option is not set."""
+    async with start_rig(change=cut_after_two_seconds) as rig:
+        assert await bytes_missing_after_a_pause(rig, LARGE, SHORT) > 0
+
+
+async def test_given_a_limit_on_unacknowledged_data_when_an_engine_pauses_then_its_upload_would_be_cut(
+    start_rig: StartRig,
+) -> None:
+    async with start_rig(change=cut_after_two_seconds) as rig:
+        assert await status_of_an_upload_with_a_pause(rig, SHORT) == 503
+
+
+async def test_when_queries_run_then_every_socket_of_theirs_has_keepalive_and_no_limit_on_unacknowledged_data(
+    rig: Rig,
+) -> None:
+    [pod] = await rig.generation(1)
+    rig.point("eng", [pod])
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(rig.client.query("/?id=long&delay=60"))
+        await eventually(lambda: _is_running(rig), 10, "the query runs")
+        found = tcp_sockets(rig.envoy.process.pid)
+        running.cancel()
+    assert {role(each, rig) for each in found} >= {"listener", "client", "engine"}
+    assert {(role(each, rig), each.options) for each in found if role(each, rig)} == {
+        ("listener", RENDERED),
+        ("client", RENDERED),
+        ("engine", RENDERED),
+    }
+
+
+def role(found: TcpSocket, rig: Rig) -> str:
+    if found.local == (rig.address, 8080):
+        return "client" if found.remote else "listener"
+    return "engine" if found.remote and found.remote[0] in {pod.address for pod in rig.pods} else ""
+
+
+async def _is_running(rig: Rig) -> bool:
+    return any(pod.running for pod in rig.pods)
