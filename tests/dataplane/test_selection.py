@@ -1,7 +1,5 @@
 """Does a live Envoy send every query where the script says, and nothing anywhere else?"""
 
-import asyncio
-
 import pytest
 
 from firebolt_operator.refs import Manifest
@@ -157,13 +155,6 @@ async def test_given_settings_in_the_query_string_when_sent_then_they_reach_the_
 async def test_given_a_probe_when_sent_then_no_engine_is_asked(start_rig: StartRig) -> None:
     async with start_rig(wake=True) as rig:
         assert (await rig.client.get("/healthz")).status == 200
-        assert (await rig.client.get("/healthz?x=1")).status == 400
+        assert (await rig.client.get("/healthz?x=1")).status == 200
+        assert (await rig.client.get("/healthz/")).status == 400
         assert not rig.agent.asked
-
-
-async def test_given_the_metrics_port_when_asked_then_only_probes_and_metrics_are_served(rig: Rig) -> None:
-    async with asyncio.timeout(20):
-        stats = type(rig.client)(rig.address, 9090)
-        statuses = [(await stats.get(path)).status for path in ("/healthz", "/stats/prometheus", "/", "/clusters")]
-        stats.close()
-    assert statuses == [200, 200, 404, 404]

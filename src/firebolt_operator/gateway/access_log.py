@@ -18,6 +18,8 @@ FIELDS: Final = (
     "duration=%DURATION%ms",
     "rx=%BYTES_RECEIVED%",
     "tx=%BYTES_SENT%",
+    # Whom the connection is with, not whom a header names.
+    "client=%DOWNSTREAM_DIRECT_REMOTE_ADDRESS%",
     "authority=%REQ(:AUTHORITY)%",
     "engine=%REQ(X-FIREBOLT-ENGINE)%",
 )

@@ -22,6 +22,10 @@ MAX_RETRIES: Final = 16_384
 beyond what sixteen engines at the limit of their requests could ask for at once."""
 
 
+MAX_ENGINES: Final = 1024
+"""Names come from clients, and each costs lookups every second for as long as its cluster lives."""
+
+
 def clusters(inputs: GatewayInputs) -> list[Manifest]:
     neighbours = [loopback_cluster(ADMIN_STATS, names.PORT_ENVOY_ADMIN)]
     if inputs.wakes_engines:
@@ -48,7 +52,7 @@ def engine_cluster(inputs: GatewayInputs) -> Manifest:
             "envoy.clusters.dynamic_forward_proxy",
             "clusters.dynamic_forward_proxy.v3.ClusterConfig",
             # Sub-clusters, not a DNS cache: that would keep one host per engine, with nothing to balance or retry on.
-            {"sub_clusters_config": {"lb_policy": "ROUND_ROBIN", "sub_cluster_ttl": "300s"}},
+            {"sub_clusters_config": _sub_clusters()},
         ),
     }
     return cluster if inputs.tls.upstream is None else {**cluster, "transport_socket": inputs.tls.upstream}
@@ -62,6 +66,10 @@ def loopback_cluster(name: str, port: int) -> Manifest:
         "type": "STATIC",
         "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
     }
+
+
+def _sub_clusters() -> Manifest:
+    return {"lb_policy": "ROUND_ROBIN", "max_sub_clusters": MAX_ENGINES, "sub_cluster_ttl": "300s"}
 
 
 def _resolver() -> Manifest:

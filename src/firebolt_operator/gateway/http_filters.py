@@ -10,17 +10,22 @@ from firebolt_operator.refs import Manifest
 HEALTH_PATH: Final = "/healthz"
 
 
+HEALTH_PATTERN: Final = r"^/healthz(\?.*)?$"  # `/healthz/` is a query like any other
+ONLY_GET: Final[Manifest] = {"name": ":method", "string_match": {"exact": "GET"}}
+
+
 def query_filters(inputs: GatewayInputs) -> list[Manifest]:
     """Probes are answered before anything selects or wakes an engine."""
     return [health_check(), engine_selector(inputs), dynamic_forward_proxy(), router()]
 
 
-def health_check() -> Manifest:
-    """200, or 503 once shutdown has begun."""
+def health_check(*more: Manifest) -> Manifest:
+    """200, or 503 once shutdown has begun; `more` has to match as well."""
+    is_probe = {"name": ":path", "string_match": {"safe_regex": {"regex": HEALTH_PATTERN}}}
     return extension(
         "envoy.filters.http.health_check",
         "filters.http.health_check.v3.HealthCheck",
-        {"pass_through_mode": False, "headers": [{"name": ":path", "string_match": {"exact": HEALTH_PATH}}]},
+        {"pass_through_mode": False, "headers": [is_probe, *more]},
     )
 
 

@@ -6,13 +6,15 @@ from firebolt_operator.api import names
 from firebolt_operator.gateway.access_log import access_log
 from firebolt_operator.gateway.clusters import ADMIN_STATS, REPLAY_BUFFER_BYTES
 from firebolt_operator.gateway.extensions import extension, socket_address
-from firebolt_operator.gateway.http_filters import health_check, query_filters, router
+from firebolt_operator.gateway.forged_headers import inside_addresses, without_forged_headers
+from firebolt_operator.gateway.http_filters import ONLY_GET, health_check, query_filters, router
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.local_replies import local_replies
 from firebolt_operator.gateway.routing import query_routes
 from firebolt_operator.gateway.sockets import listener_options
 from firebolt_operator.refs import Manifest
 
+STATS_PATH: Final = "/stats/prometheus"
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - a pod's own address is not known when this is rendered
 
 
@@ -34,16 +36,24 @@ def client_listener(inputs: GatewayInputs) -> Manifest:
 
 
 def stats_listener(inputs: GatewayInputs) -> Manifest:
-    """Plain HTTP whatever the client listener speaks, so that probes and Prometheus always get through."""
-    route = {"match": {"prefix": "/stats/prometheus"}, "route": {"cluster": ADMIN_STATS}}
+    """Plain HTTP whatever the client listener speaks, so that probes and Prometheus always get through.
+
+    Behind its one route is Envoy's admin interface, which can end Envoy and shows its configuration. So the path is
+    compared whole and as it came, and what the admin interface gets is exactly what was compared.
+    """
+    route = {"match": {"path": STATS_PATH, "headers": [ONLY_GET]}, "route": {"cluster": ADMIN_STATS}}
     manager = _connection_manager(
         {
             "stat_prefix": "stats",
+            "codec_type": "HTTP1",
+            "normalize_path": False,
+            "merge_slashes": False,
+            "path_with_escaped_slashes_action": "REJECT_REQUEST",
             "route_config": {
                 "name": "stats_route",
                 "virtual_hosts": [{"name": "stats", "domains": ["*"], "routes": [route]}],
             },
-            "http_filters": [health_check(), router()],
+            "http_filters": [health_check(ONLY_GET), router()],
         }
     )
     return {
@@ -63,6 +73,8 @@ def _query_manager(inputs: GatewayInputs) -> Manifest:
             "request_timeout": "3600s",  # for sending a query, not for answering it
             # A connection that ends after its answer ends when all of that is sent, however slowly its client reads.
             "delayed_close_timeout": "0s",
+            "internal_address_config": inside_addresses(),
+            "early_header_mutation_extensions": [without_forged_headers()],
             "access_log": [access_log()],
             "local_reply_config": local_replies(),
             "http_filters": query_filters(inputs),

@@ -99,6 +99,7 @@ def test_when_rendered_then_engines_have_sub_clusters_with_one_host_per_pod() ->
     assert bootstrap["static_resources"]["clusters"][0] == engines
     assert engines["cluster_type"]["typed_config"]["sub_clusters_config"] == {
         "lb_policy": "ROUND_ROBIN",
+        "max_sub_clusters": 1024,
         "sub_cluster_ttl": "300s",
     }
     assert engines["ignore_health_on_host_removal"] is True
@@ -165,5 +166,6 @@ def test_when_rendered_then_the_access_log_keeps_every_percent_sign() -> None:
         '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% '
         "flags=%RESPONSE_FLAGS% details=%RESPONSE_CODE_DETAILS% tx_fail=%UPSTREAM_TRANSPORT_FAILURE_REASON% "
         "upstream=%UPSTREAM_HOST% cluster=%UPSTREAM_CLUSTER% duration=%DURATION%ms rx=%BYTES_RECEIVED% "
-        "tx=%BYTES_SENT% authority=%REQ(:AUTHORITY)% engine=%REQ(X-FIREBOLT-ENGINE)%\n"
+        "tx=%BYTES_SENT% client=%DOWNSTREAM_DIRECT_REMOTE_ADDRESS% "
+        "authority=%REQ(:AUTHORITY)% engine=%REQ(X-FIREBOLT-ENGINE)%\n"
     )

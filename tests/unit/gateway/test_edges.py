@@ -1,7 +1,9 @@
-"""What stands at the gateway's edges: socket options and its own answers."""
+"""What stands at the gateway's edges: socket options, its own answers, the metrics port, what clients may claim."""
 
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
+from firebolt_operator.gateway.forged_headers import without_forged_headers
 from firebolt_operator.gateway.local_replies import local_replies
+from firebolt_operator.refs import Manifest
 from tests.unit.gateway.builders import gateway_inputs
 from tests.unit.gateway.test_bootstrap import cluster, listener, manager
 
@@ -35,3 +37,38 @@ def test_when_an_engine_took_a_query_and_did_not_answer_then_the_gateway_says_th
         }
     ]
     assert mapper["body"]["inline_string"].endswith("whether it took effect is unknown\n")
+
+
+def test_when_rendered_then_the_metrics_port_answers_two_requests_and_no_path_is_made_another() -> None:
+    stats = manager(listener(envoy_bootstrap(gateway_inputs()), "stats_listener"))
+    [host] = stats["route_config"]["virtual_hosts"]
+    only_get = {"name": ":method", "string_match": {"exact": "GET"}}
+    assert host["routes"] == [
+        {"match": {"path": "/stats/prometheus", "headers": [only_get]}, "route": {"cluster": "admin_stats"}}
+    ]
+    assert (stats["normalize_path"], stats["merge_slashes"]) == (False, False)
+    assert stats["path_with_escaped_slashes_action"] == "REJECT_REQUEST"
+    assert stats["codec_type"] == "HTTP1"
+    assert _probe_headers(stats) == [_is_probe(), only_get]
+
+
+def test_when_rendered_then_a_probe_on_the_client_port_may_have_a_query_string_and_any_method() -> None:
+    assert _probe_headers(manager(listener(envoy_bootstrap(gateway_inputs()), "listener"))) == [_is_probe()]
+
+
+def _probe_headers(found: Manifest) -> list[Manifest]:
+    headers: list[Manifest] = found["http_filters"][0]["typed_config"]["headers"]
+    return headers
+
+
+def _is_probe() -> Manifest:
+    return {"name": ":path", "string_match": {"safe_regex": {"regex": r"^/healthz(\?.*)?$"}}}
+
+
+def test_when_rendered_then_no_claimed_address_is_trusted_and_forged_headers_go_on_arrival() -> None:
+    http = manager(listener(envoy_bootstrap(gateway_inputs()), "listener"))
+    assert http["internal_address_config"] == {"cidr_ranges": [{"address_prefix": "255.255.255.255", "prefix_len": 32}]}
+    assert http["early_header_mutation_extensions"] == [without_forged_headers()]
+    text = envoy_yaml(gateway_inputs())
+    for name in ("x-envoy-original-path", "x-envoy-internal", "x-envoy-retry-on", "x-envoy-max-retries"):
+        assert f"- remove: {name}\n" in text
