@@ -25,6 +25,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="health-probe-bind-address", default=":8081", help="where health is served; 0 turns it off"),
     Flag(name="leader-elect", kind=Kind.BOOLEAN, default="false", help="let one of several replicas lead"),
     Flag(name="leader-elect-namespace", help="namespace of the lease; needed outside a cluster only"),
+    Flag(name="operator-account", help="NAMESPACE/NAME of the operator's ServiceAccount; no gateway may use it"),
     Flag(name="enable-webhooks", kind=Kind.BOOLEAN, default="false", help="must be false; there are no webhooks yet"),
     Flag(name="enable-http2", kind=Kind.BOOLEAN, default="false", help="allow HTTP/2 on TLS listeners"),
     Flag(name="engine-max-cpu", help="largest CPU request or limit of an engine container"),
@@ -103,6 +104,7 @@ class Settings:
     health_probe_bind_address: str
     leader_elect: bool
     leader_elect_namespace: str
+    operator_account: str  # empty: nobody said
     engine_max_cpu: str
     engine_max_memory: str
     engine_max_ephemeral_storage: str
@@ -129,6 +131,7 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
         health_probe_bind_address=values["health-probe-bind-address"],
         leader_elect=BOOLEANS[values["leader-elect"]],
         leader_elect_namespace=values["leader-elect-namespace"],
+        operator_account=values["operator-account"],
         engine_max_cpu=values["engine-max-cpu"],
         engine_max_memory=values["engine-max-memory"],
         engine_max_ephemeral_storage=values["engine-max-ephemeral-storage"],

@@ -12,6 +12,9 @@ LABEL_ENGINE: Final = "firebolt.io/engine"
 LABEL_GENERATION: Final = "firebolt.io/generation"
 LABEL_INSTANCE: Final = "firebolt.io/instance"
 LABEL_COMPONENT: Final = "firebolt.io/component"
+LABEL_POLICY_PARAMETER: Final = "firebolt.io/policy-parameter"
+POLICY_PARAMETER_ACCOUNTS: Final = "gateway-accounts"  # its value on what the gateways' admission policy reads
+KEY_ACCOUNTS: Final = "accounts"
 
 ANNOTATION_METADATA_OVERRIDE: Final = "firebolt.io/metadata-override"
 ANNOTATION_CUSTOM_CONFIG_HASH: Final = "firebolt.io/custom-engine-config-hash"
@@ -241,3 +244,7 @@ def gateway_name(instance: str) -> str:
 
 def gateway_config_name(instance: str) -> str:
     return f"{instance}-gateway-config"
+
+
+def gateway_accounts_name(instance: str) -> str:
+    return f"{instance}-gateway-accounts"

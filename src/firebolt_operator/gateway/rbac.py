@@ -1,7 +1,14 @@
 """What may a gateway do in Kubernetes? Ask for an engine to be woken, and see when it is up; in its own namespace."""
 
 from firebolt_operator.api import names
-from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    FIREBOLT_ENGINES,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
+)
 from firebolt_operator.components.identity import child_metadata
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest, Resource
@@ -12,6 +19,25 @@ def gateway_identity(inputs: GatewayInputs) -> list[Manifest]:
     if inputs.custom_service_account:
         return []
     return [_service_account(inputs), _role(inputs), _role_binding(inputs)]
+
+
+def gateway_accounts(inputs: GatewayInputs) -> Manifest:
+    """Whom the admission policy keeps to the wake annotation; a ConfigMap, because every API server knows that kind.
+
+    By name, one on a line: the policy adds the namespace, so that nobody elsewhere can be limited from here.
+    """
+    instance = inputs.instance
+    name, own = instance.metadata.name, names.gateway_name(instance.metadata.name)
+    metadata = child_metadata(instance, names.gateway_accounts_name(name), names.COMPONENT_GATEWAY)
+    label = {names.LABEL_POLICY_PARAMETER: names.POLICY_PARAMETER_ACCOUNTS}
+    # The instance's own account stays on the list beside a custom one: pods that still run may use it.
+    accounts = dict.fromkeys(filter(None, (own, inputs.custom_service_account)))
+    return {
+        "apiVersion": CONFIG_MAPS.api_version,
+        "kind": CONFIG_MAPS.kind,
+        "metadata": {**metadata, "labels": {**metadata["labels"], **label}},
+        "data": {names.KEY_ACCOUNTS: "".join(f"{account}\n" for account in accounts)},
+    }
 
 
 def _service_account(inputs: GatewayInputs) -> Manifest:

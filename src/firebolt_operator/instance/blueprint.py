@@ -7,6 +7,7 @@ from typing import Protocol
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.instance.metadata_service import metadata_config_map, metadata_deployment, metadata_service
 from firebolt_operator.instance.postgres import postgres_service, postgres_statefulset
 from firebolt_operator.refs import Manifest
@@ -34,6 +35,7 @@ class InstanceImages:
 class Blueprint(Protocol):
     """Each method gives objects in the order in which they are made."""
 
+    def guard(self) -> Pieces: ...
     def postgres(self) -> Pieces: ...
     def metadata(self) -> Pieces: ...
     def gateway(self) -> Pieces: ...
@@ -45,6 +47,10 @@ class InstanceBlueprint:
 
     instance: FireboltInstance
     images: InstanceImages
+
+    def guard(self) -> Pieces:
+        """What limits the gateway's account, and has to be there before that account has any rights."""
+        return (Piece("gateway accounts", gateway_accounts(self._gateway_inputs)),)
 
     def postgres(self) -> Pieces:
         return (
@@ -62,16 +68,19 @@ class InstanceBlueprint:
     def gateway(self) -> Pieces:
         return self._gateway
 
-    @cached_property
-    def _gateway(self) -> Pieces:
-        """Rendered once: writing Envoy's configuration down takes longer than the rest of a pass."""
-        inputs = GatewayInputs(
+    @property
+    def _gateway_inputs(self) -> GatewayInputs:
+        return GatewayInputs(
             instance=self.instance,
             image=self.images.gateway,
             wake_agent_image=self.images.wake_agent,
             wake_agent_pull_policy=self.images.wake_agent_pull_policy,
         )
-        objects = gateway_objects(inputs)
+
+    @cached_property
+    def _gateway(self) -> Pieces:
+        """Rendered once: writing Envoy's configuration down takes longer than the rest of a pass."""
+        objects = gateway_objects(self._gateway_inputs)
         return (
             *(Piece("gateway RBAC", manifest) for manifest in objects.identity),
             Piece("gateway configmap", objects.config_map),

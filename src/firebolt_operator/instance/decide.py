@@ -18,7 +18,7 @@ from firebolt_operator.instance.metadata_config import config_problem
 from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Stage, Step
 from firebolt_operator.instance.postgres_step import Lost, Proceed, Stuck, Wait, decide_postgres
 from firebolt_operator.instance.status import Draft
-from firebolt_operator.instance.steps import gateway_steps, metadata_steps
+from firebolt_operator.instance.steps import gateway_steps, guard_steps, metadata_steps
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import rejected_component
 from firebolt_operator.refs import Warn
@@ -33,6 +33,7 @@ class Situation:
     blueprint: Blueprint
     new_password: str  # for a database that has none yet
     now: datetime
+    operator_account: str = ""  # NAMESPACE/NAME, no gateway may use it
 
     @property
     def draft(self) -> Draft:
@@ -46,7 +47,7 @@ def decide_instance(situation: Situation) -> InstancePlan:
     terminal = changed_id(situation.instance)
     if terminal is not None:
         return _fail_for_good(situation, terminal)
-    rejected = rejected_component(situation.instance)
+    rejected = rejected_component(situation.instance, situation.operator_account)
     if rejected is not None:
         return _stop(
             situation,
@@ -74,7 +75,7 @@ def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
 
 
 def step_problem(step: Step, error: str) -> Problem:
-    is_gateway = step.stage is Stage.GATEWAY
+    is_gateway = step.stage in {Stage.GUARD, Stage.GATEWAY}
     return Problem(
         stage=step.stage,
         condition=names.CONDITION_GATEWAY_READY if is_gateway else names.CONDITION_METADATA_READY,
@@ -92,17 +93,19 @@ def _without_lost_components(draft: Draft, facts: InstanceFacts) -> Draft:
 
 def _decide_components(situation: Situation) -> InstancePlan:
     instance, facts = situation.instance, situation.facts
+    # Whatever keeps the gateway from its turn: one that runs already has to be limited.
+    guard = guard_steps(situation.blueprint, facts)
     match decide_postgres(instance, facts, situation.blueprint, situation.new_password):
         case Lost(terminal):
             return _fail_for_good(situation, terminal)
         case Stuck(problem):
-            return _stop(situation, problem)
+            return _stop(situation, problem, guard)
         case Wait(message):
             verdict = Verdict("False", InstanceReason.PROVISIONING, message)
             draft = situation.draft.with_features().without_metadata().told(names.CONDITION_METADATA_READY, verdict)
-            return _poll(draft, facts, (), message)
+            return _poll(draft, facts, guard, message)
         case Proceed(steps):
-            return _decide_metadata(situation, steps)
+            return _decide_metadata(situation, (*guard, *steps))
 
 
 def _decide_metadata(situation: Situation, done: tuple[Step, ...]) -> InstancePlan:

@@ -52,6 +52,7 @@ class InstancePass:
             blueprint=self._around.blueprints.of(self._instance),
             new_password=self._around.entropy(PASSWORD_BYTES).hex(),
             now=self._now,
+            operator_account=self._around.operator_account,
         )
         return await self._carry_out(situation, decide_instance(situation))
 

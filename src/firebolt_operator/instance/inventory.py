@@ -49,6 +49,7 @@ def child_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
         Ref(SERVICES, namespace, names.postgres_name(name)),
         Ref(CONFIG_MAPS, namespace, names.metadata_config_name(name)),
         Ref(SERVICES, namespace, names.metadata_name(name)),
+        Ref(CONFIG_MAPS, namespace, names.gateway_accounts_name(name)),
         Ref(CONFIG_MAPS, namespace, names.gateway_config_name(name)),
         Ref(SERVICES, namespace, gateway),
         Ref(POD_DISRUPTION_BUDGETS, namespace, gateway),

@@ -27,15 +27,15 @@ SWEPT: Final = (
     STATEFULSETS,
     DEPLOYMENTS,
     SERVICES,
+    ROLE_BINDINGS,
+    ROLES,
+    SERVICE_ACCOUNTS,
     CONFIG_MAPS,
     SECRETS,
     PERSISTENT_VOLUME_CLAIMS,
     POD_DISRUPTION_BUDGETS,
-    SERVICE_ACCOUNTS,
-    ROLE_BINDINGS,
-    ROLES,
 )
-"""In this order: workloads first, so that nothing starts pods on what goes next."""
+"""In this order: workloads first, so that nothing starts pods on what goes next; rights before what limits them."""
 
 
 def label_selector(instance: FireboltInstance) -> str:

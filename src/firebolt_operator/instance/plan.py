@@ -18,6 +18,7 @@ class Stage(Enum):
     """How far a pass came: what lies behind it was evaluated, what lies ahead keeps its last word."""
 
     CHECKS = "checks"
+    GUARD = "guard"
     METADATA = "metadata"
     GATEWAY = "gateway"
 

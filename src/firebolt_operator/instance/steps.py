@@ -41,6 +41,10 @@ def ref_of(manifest: Manifest) -> Ref:
     return Ref(_BY_KIND[manifest["kind"]], metadata["namespace"], metadata["name"])
 
 
+def guard_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
+    return _steps(blueprint.guard(), facts, Stage.GUARD, InstanceReason.ENSURE_FAILED)
+
+
 def postgres_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
     return _steps(blueprint.postgres(), facts, Stage.METADATA, InstanceReason.POSTGRES_ENSURE_FAILED)
 

@@ -23,3 +23,4 @@ class InstanceSurroundings:
     clock: Clock
     blueprints: BlueprintMemory
     entropy: Callable[[int], bytes]  # so many unpredictable bytes
+    operator_account: str = ""  # NAMESPACE/NAME; empty when nobody said

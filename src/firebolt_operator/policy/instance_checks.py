@@ -11,6 +11,7 @@ from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
+from firebolt_operator.policy.reading import mapping
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
 from firebolt_operator.refs import Manifest
 
@@ -41,11 +42,14 @@ def check_instance(spec: InstanceSpec) -> list[FieldError]:
     ]
 
 
-def rejected_component(instance: FireboltInstance) -> RejectedComponent | None:
-    """What keeps the controller from rendering: the first component that fails, metadata before gateway."""
+def rejected_component(instance: FireboltInstance, operator_account: str = "") -> RejectedComponent | None:
+    """What keeps the controller from rendering: the first component that fails, metadata before gateway.
+
+    The operator's account is given as NAMESPACE/NAME; empty when nobody said.
+    """
     for condition, errors in (
         (names.CONDITION_METADATA_READY, check_metadata_component(instance)),
-        (names.CONDITION_GATEWAY_READY, check_gateway_component(instance)),
+        (names.CONDITION_GATEWAY_READY, check_gateway_component(instance, operator_account)),
     ):
         if errors:
             return RejectedComponent(condition, errors)
@@ -60,13 +64,25 @@ def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
     ]
 
 
-def check_gateway_component(instance: FireboltInstance) -> list[FieldError]:
+def check_gateway_component(instance: FireboltInstance, operator_account: str = "") -> list[FieldError]:
     template = instance.spec.gateway.template
     return [
         *check_gateway_template(instance.spec),
         *_secret_errors(instance, template, GATEWAY.child("template"), component_rules.GATEWAY),
         *check_metrics_port(instance.spec),
+        *check_gateway_account(instance, operator_account),
     ]
+
+
+def check_gateway_account(instance: FireboltInstance, operator_account: str) -> list[FieldError]:
+    """A gateway faces clients; whoever takes one over would have all of the operator's rights."""
+    metadata = instance.metadata
+    custom = mapping(mapping(instance.spec.gateway.template).get("spec")).get("serviceAccountName")
+    account = custom or names.gateway_name(metadata.name)
+    if f"{metadata.namespace}/{account}" != operator_account:
+        return []
+    path = GATEWAY.child("template", "spec", "serviceAccountName")
+    return [invalid(path, account, "is the operator's own account; name one that a gateway alone uses")]
 
 
 def check_metadata_replicas(spec: InstanceSpec) -> list[FieldError]:

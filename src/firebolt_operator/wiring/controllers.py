@@ -112,6 +112,7 @@ def _instance_controller(parts: Parts, caches: InstanceCaches) -> tuple[SecretWa
             )
         ),
         entropy=secrets.token_bytes,
+        operator_account=parts.settings.operator_account,
     )
     controller = parts.controller(CONTROLLER_INSTANCE, "FireboltInstance", queue, InstanceReconciler(around).reconcile)
     controller.watches(caches.instances, instance_mapping.instance_changed)

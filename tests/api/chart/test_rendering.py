@@ -20,10 +20,11 @@ DEFAULT = [
     "RoleBinding system firebolt-operator-leader-election",
     "Service system firebolt-operator-metrics",
     "ServiceAccount system firebolt-operator",
+    "ValidatingAdmissionPolicy firebolt-gateway-accounts",
     "ValidatingAdmissionPolicy firebolt-gateway-wake",
-    "ValidatingAdmissionPolicy firebolt-gateway-wake-status",
+    "ValidatingAdmissionPolicyBinding firebolt-gateway-accounts",
     "ValidatingAdmissionPolicyBinding firebolt-gateway-wake",
-    "ValidatingAdmissionPolicyBinding firebolt-gateway-wake-status",
+    "ValidatingAdmissionPolicyBinding firebolt-gateway-wake-without-list",
 ]
 CLUSTER_WIDE = [name for name in DEFAULT if name.startswith("ClusterRole") and "metrics-auth" not in name]
 EVERYWHERE = [name for name in DEFAULT if name not in CLUSTER_WIDE]
@@ -176,6 +177,23 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
 )
 def test_refused_values(values: dict[str, Any], said: str) -> None:
     assert said in refusal(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "account"),
+    [
+        pytest.param({}, "firebolt-operator", id="default"),
+        pytest.param({"serviceAccount": {"create": False, "name": "ours"}}, "ours", id="an-account-of-yours"),
+    ],
+)
+def test_the_policy_and_the_operator_know_the_operators_account(values: dict[str, Any], account: str) -> None:
+    manifests = rendered(values, namespace="somewhere")
+    policies = [each for each in manifests if each["kind"] == "ValidatingAdmissionPolicy"]
+    (policy,) = (each for each in policies if "paramKind" in each["spec"])
+    exemption = policy["spec"]["matchConditions"][0]
+    assert exemption["name"] == "is-not-the-operator"
+    assert exemption["expression"] == f"request.userInfo.username != 'system:serviceaccount:somewhere:{account}'"
+    assert parse_settings(arguments(manifests), {}).operator_account == f"somewhere/{account}"
 
 
 def test_resources_may_be_numbers() -> None:

@@ -26,7 +26,7 @@ INVENTORY = {
     STATEFULSETS: {"inst-metadata-pg"},
     PERSISTENT_VOLUME_CLAIMS: {"data-inst-metadata-pg-0"},
     SERVICES: {"inst-metadata-pg", "inst-metadata", "inst-gateway"},
-    CONFIG_MAPS: {"inst-metadata-config", "inst-gateway-config"},
+    CONFIG_MAPS: {"inst-metadata-config", "inst-gateway-accounts", "inst-gateway-config"},
     DEPLOYMENTS: {"inst-metadata", "inst-gateway"},
     POD_DISRUPTION_BUDGETS: {"inst-gateway"},
     SERVICE_ACCOUNTS: {"inst-gateway"},

@@ -42,6 +42,7 @@ CORRUPTIONS: dict[tuple[Resource, str], Manifest] = {
     (ROLES, "inst-gateway"): {"rules": []},
     (ROLE_BINDINGS, "inst-gateway"): {"subjects": []},
     (CONFIG_MAPS, "inst-gateway-config"): {"data": {"envoy.yaml": None}},
+    (CONFIG_MAPS, "inst-gateway-accounts"): {"data": {"accounts": ""}},
     (DEPLOYMENTS, "inst-gateway"): {"spec": {"replicas": 5}},
     (SERVICES, "inst-gateway"): ELSEWHERE,
     (POD_DISRUPTION_BUDGETS, "inst-gateway"): {"spec": {"maxUnavailable": 2}},

@@ -6,13 +6,20 @@ from pathlib import Path
 import pytest
 
 from firebolt_local.control_plane import ControlPlane
+from tests.api.wake.limits import POLICY_FILE
 from tests.api.wake.place import Place, a_door
 from tests.support.crds import install_crds
+from tests.support.kubectl import kubectl
 
 
 @pytest.fixture(scope="session")
 def crds(control_plane: ControlPlane) -> None:
     install_crds(control_plane.kubeconfig)
+
+
+@pytest.fixture(scope="session")
+def policy(crds: None, control_plane: ControlPlane) -> None:  # noqa: ARG001 - for its effect
+    kubectl(control_plane.kubeconfig, ["apply", "-f", str(POLICY_FILE)])
 
 
 @pytest.fixture

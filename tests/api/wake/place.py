@@ -7,8 +7,14 @@ from pathlib import Path
 from firebolt_local.control_plane import ControlPlane
 from firebolt_operator.api import names
 from firebolt_operator.api.crds import KINDS
-from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
-from firebolt_operator.gateway.rbac import gateway_identity
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+    ROLE_BINDINGS,
+)
+from firebolt_operator.gateway.rbac import gateway_accounts, gateway_identity
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.refs import Manifest, Ref, Resource
@@ -17,6 +23,7 @@ from tests.unit.gateway.builders import an_instance, gateway_inputs
 INSTANCE_ID = "01JZ8E3F9V7Q0K2M4N6P8R0T2W"
 INSTANCE = "inst"
 WAKE = names.ANNOTATION_WAKE_REQUESTED
+RBAC = "rbac.authorization.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,8 @@ class Place:
         spec = {"id": INSTANCE_ID, "metadata": {}, "gateway": gateway}
         await self.client.create(self._manifest(FIREBOLT_INSTANCES, name, spec=spec))
 
-    async def make_engine(self, name: str = "eng") -> Manifest:
-        spec = {"instanceRef": INSTANCE, "replicas": 0, "autoStop": {"enabled": True, "activeReplicas": 1}}
+    async def make_engine(self, name: str = "eng", **fields: Manifest) -> Manifest:
+        spec = {"instanceRef": INSTANCE, "replicas": 0, "autoStop": {"enabled": True, "activeReplicas": 1}, **fields}
         return await self.client.create(self._manifest(FIREBOLT_ENGINES, name, spec=spec))
 
     async def engine(self, name: str = "eng") -> Manifest:
@@ -45,6 +52,11 @@ class Place:
     async def stamp_of(self, name: str = "eng") -> str:
         annotations = (await self.engine(name))["metadata"].get("annotations", {})
         return str(annotations.get(WAKE, ""))
+
+    async def delete(self, ref: Ref) -> None:
+        found = await self.client.get(ref)
+        assert found is not None
+        await self.client.delete(ref, uid=found["metadata"]["uid"])
 
     def engine_ref(self, name: str = "eng") -> Ref:
         return Ref(FIREBOLT_ENGINES, self.namespace, name)
@@ -86,30 +98,48 @@ class Place:
             await self.client.apply(manifest)
         return names.gateway_name(instance)
 
+    async def list_gateways(self, instance: str = INSTANCE, template: Manifest | None = None) -> Ref:
+        """What the operator writes for the policy."""
+        manifest = gateway_accounts(gateway_inputs(an_instance(instance, self.namespace, template)))
+        del manifest["metadata"]["ownerReferences"]
+        await self.client.apply(manifest)
+        return Ref(CONFIG_MAPS, self.namespace, manifest["metadata"]["name"])
+
     async def make_account(self, name: str, *verbs: str) -> str:
         """Of a user's own, with any rights on engines, their status and their scale."""
         metadata = {"name": name, "namespace": self.namespace}
-        rbac = "rbac.authorization.k8s.io"
         await self.client.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
         plural = FIREBOLT_ENGINES.plural
-        rule = {
+        rule: Manifest = {
             "apiGroups": [FIREBOLT_ENGINES.group],
             "resources": [plural, f"{plural}/status", f"{plural}/scale"],
             "verbs": list(verbs),
         }
-        await self.client.apply({"apiVersion": f"{rbac}/v1", "kind": "Role", "metadata": metadata, "rules": [rule]})
-        subject = {"kind": "ServiceAccount", **metadata}
-        role = {"apiGroup": rbac, "kind": "Role", "name": name}
+        await self.grant({"kind": "ServiceAccount", **metadata}, name, [rule])
+        return name
+
+    async def allow_slices(self, account: str, *verbs: str) -> Ref:
+        """The right to look at endpoints; deleting what is returned takes it away."""
+        rule: Manifest = {"apiGroups": [ENDPOINT_SLICES.group], "resources": [ENDPOINT_SLICES.plural]}
+        subject: Manifest = {"kind": "ServiceAccount", "name": account, "namespace": self.namespace}
+        await self.grant(subject, f"{account}-slices", [{**rule, "verbs": list(verbs)}])
+        return Ref(ROLE_BINDINGS, self.namespace, f"{account}-slices")
+
+    async def grant(self, subject: Manifest, role: str, rules: list[Manifest]) -> None:
+        """A Role with these rules; without any, the cluster's role of that name."""
+        metadata = {"name": role, "namespace": self.namespace}
+        kind = "Role" if rules else "ClusterRole"
+        if rules:
+            await self.client.apply({"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": metadata, "rules": rules})
         await self.client.apply(
             {
-                "apiVersion": f"{rbac}/v1",
+                "apiVersion": f"{RBAC}/v1",
                 "kind": "RoleBinding",
                 "metadata": metadata,
                 "subjects": [subject],
-                "roleRef": role,
+                "roleRef": {"apiGroup": RBAC, "kind": kind, "name": role},
             }
         )
-        return name
 
     def patches_by(self, account: str, engine: str) -> list[int]:
         """The codes that patches of this engine by this account were answered with, as the audit log has them."""

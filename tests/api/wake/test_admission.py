@@ -1,25 +1,16 @@
 """What may a gateway's account change? The wake annotation; and nobody else is limited."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
-from itertools import count
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.errors import ForbiddenError, RejectedError
-from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.errors import ForbiddenError
 from firebolt_operator.refs import Manifest, Ref
+from tests.api.wake.limits import A_STAMP, A_STATUS, EVERY_VERB, POLICY_FILE, wait_until_limited
 from tests.api.wake.place import INSTANCE, WAKE, Place, a_door
 from tests.api.wake.running import eventually
-from tests.support.kubectl import kubectl
 
-POLICY_FILE = Path(__file__).parents[3] / "config" / "admission" / "gateway-wake.yaml"
 OTHER_FIELDS: dict[str, Manifest] = {
     "spec": {"spec": {"replicas": 5}},
     "spec-auto-stop": {"spec": {"autoStop": {"enabled": False}}},
@@ -34,45 +25,15 @@ OTHER_FIELDS: dict[str, Manifest] = {
     "all-annotations": {"metadata": {"annotations": None}},
     "annotation-and-spec": {"metadata": {"annotations": {WAKE: "2026-01-01T00:00:00Z"}}, "spec": {"replicas": 1}},
 }
-EVERY_VERB = ("get", "list", "patch", "update", "create", "delete", "deletecollection")
-A_STATUS: Manifest = {"status": {"phase": "stable", "currentGeneration": 0, "activeGeneration": 0}}
-A_STAMP: Manifest = {"metadata": {"annotations": {WAKE: "2026-01-01T00:00:00Z"}}}
-
-
-@pytest.fixture(scope="session")
-def policy(crds: None, control_plane: ControlPlane) -> None:  # noqa: ARG001 - for its effect
-    kubectl(control_plane.kubeconfig, ["apply", "-f", str(POLICY_FILE)])
 
 
 @pytest.fixture
 async def guarded(policy: None, place: Place) -> Place:  # noqa: ARG001 - for its effect
-    """An instance and an engine with an annotation of a user's; the policy is in force."""
-    await place.make_instance()
+    """A listed gateway and an engine with an annotation of a user's; the policy is in force."""
+    await place.list_gateways()
     await place.make_engine()
     await place.client.merge_patch(place.engine_ref(), {"metadata": {"annotations": {"note": "theirs"}}})
     return place
-
-
-async def refused(act: Callable[[], Awaitable[Any]]) -> str:
-    """Why; the server takes a moment to notice a new policy or a new instance."""
-    for _ in range(300):
-        try:
-            await act()
-        except RejectedError as err:
-            return str(err)
-        await asyncio.sleep(0.1)
-    raise AssertionError("never refused")
-
-
-async def wait_until_limited(place: Place, client: KubeClient) -> None:
-    numbers = count()
-
-    async def act() -> None:
-        # Another value each time: a patch that changes nothing is never refused.
-        await client.merge_patch(place.engine_ref(), {"metadata": {"labels": {"probe": str(next(numbers))}}})
-
-    await refused(act)
-    await place.client.merge_patch(place.engine_ref(), {"metadata": {"labels": {"probe": None}}})
 
 
 def without_bookkeeping(engine: Manifest) -> Manifest:
@@ -108,6 +69,45 @@ async def test_given_a_gateways_token_when_it_changes_anything_else_then_it_is_r
     assert await guarded.engine() == before
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "soon",
+        "0001-01-01T00:00:00+23:59",
+        "2026-01-01T00:00:00+00:00",
+        "2026-01-01T00:00:00.5Z",
+        "2026-01-01 00:00:00Z",
+        "2026-01-01T00:00:00z",
+        "2026-13-01T00:00:00Z",
+        "2026-01-32T00:00:00Z",
+        "2026-01-01T24:00:00Z",
+        "2026-01-01T00:00:60Z",
+        "12026-01-01T00:00:00Z",
+        "2026-01-01T00:00:00Z\n",
+        "2026-01-01T00:00:00Z" * 1000,
+    ],
+)
+async def test_given_a_gateways_token_when_it_stamps_anything_but_utc_seconds_then_it_is_refused(
+    guarded: Place, value: str
+) -> None:
+    account = await guarded.make_gateway_account()
+    async with a_door(guarded.kubeconfig_of(account)) as gateway:
+        await wait_until_limited(guarded, gateway)
+        with pytest.raises(ForbiddenError, match="RFC 3339"):
+            await gateway.merge_patch(guarded.engine_ref(), {"metadata": {"annotations": {WAKE: value}}})
+    assert await guarded.stamp_of() == ""
+
+
+async def test_given_a_users_odd_stamp_when_a_gateway_stamps_then_its_own_replaces_it(guarded: Place) -> None:
+    account = await guarded.make_gateway_account()
+    await guarded.client.merge_patch(guarded.engine_ref(), {"metadata": {"annotations": {WAKE: "soon"}}})
+    async with a_door(guarded.kubeconfig_of(account)) as gateway:
+        await wait_until_limited(guarded, gateway)
+        await gateway.merge_patch(guarded.engine_ref(), A_STAMP)
+    assert await guarded.stamp_of() == "2026-01-01T00:00:00Z"
+
+
 async def test_given_a_gateways_token_when_it_uses_other_verbs_then_its_role_refuses(guarded: Place) -> None:
     account = await guarded.make_gateway_account()
     engine = await guarded.engine()
@@ -130,7 +130,7 @@ async def test_given_more_rights_when_a_template_names_the_account_then_the_poli
     policy: None,  # noqa: ARG001 - for its effect
     place: Place,
 ) -> None:
-    await place.make_instance(template={"spec": {"serviceAccountName": "mine"}})
+    await place.list_gateways(template={"spec": {"serviceAccountName": "mine"}})
     await place.make_engine()
     account = await place.make_account("mine", *EVERY_VERB)
     engine = await place.engine()
@@ -173,7 +173,7 @@ async def test_given_another_namespaces_gateway_when_it_has_rights_here_then_it_
         await user.merge_patch(guarded.engine_ref(), {"spec": {"replicas": 3}})
 
 
-@pytest.mark.parametrize("name", ["firebolt-gateway-wake", "firebolt-gateway-wake-status"])
+@pytest.mark.parametrize("name", ["firebolt-gateway-wake", "firebolt-gateway-accounts"])
 async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_complaint(
     policy: None,  # noqa: ARG001 - for its effect
     place: Place,
@@ -188,44 +188,12 @@ async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_
     assert place.plane.http.get(path)["status"]["typeChecking"].get("expressionWarnings", []) == []
 
 
-@contextmanager
-def ignorance(place: Place, folder: Path) -> Generator[None]:
-    """What a server that has just started makes of the policies: they rest on a kind that it does not know."""
-    text = POLICY_FILE.read_text().replace("kind: FireboltInstance", "kind: FireboltMystery")
-    copies: list[Manifest] = list(yaml.safe_load_all(text.replace("firebolt-gateway-wake", place.namespace)))
-    for each in copies:
-        # Only here: a server goes on asking a policy for a moment after it is deleted.
-        if "matchConstraints" in each["spec"]:
-            selector = {"matchLabels": {"kubernetes.io/metadata.name": place.namespace}}
-            each["spec"]["matchConstraints"]["namespaceSelector"] = selector
-    path = folder / "copies.yaml"
-    path.write_text(yaml.safe_dump_all(copies))
-    kubectl(place.plane.kubeconfig, ["apply", "-f", str(path)])
-    try:
-        yield
-    finally:
-        kubectl(place.plane.kubeconfig, ["delete", "-f", str(path)])
-
-
-async def test_given_a_server_that_cannot_judge_yet_when_changed_then_a_spec_waits_and_a_status_does_not(
-    place: Place, tmp_path: Path
-) -> None:
-    await place.make_instance()
-    await place.make_engine()
-    numbers = count(1)
-
-    async def scale() -> None:
-        await place.client.merge_patch(place.engine_ref(), {"spec": {"replicas": next(numbers)}})
-
-    with ignorance(place, tmp_path):
-        assert "paramKind" in await refused(scale)
-        await place.client.merge_patch(place.engine_ref(), A_STATUS, subresource="status")
-
-
-def test_the_file_speaks_of_our_annotation_and_our_kinds() -> None:
-    policy, binding, status_policy, status_binding = yaml.safe_load_all(POLICY_FILE.read_text())
-    for one, its_binding in ((policy, binding), (status_policy, status_binding)):
-        assert one["metadata"]["name"] == its_binding["spec"]["policyName"]
-        assert one["spec"]["matchConstraints"]["resourceRules"][0]["apiGroups"] == [FIREBOLT_ENGINES.group]
+def test_the_file_speaks_of_our_annotation_our_kinds_and_our_label() -> None:
+    policy, *bindings, guard, guard_binding = yaml.safe_load_all(POLICY_FILE.read_text())
+    assert {each["spec"]["policyName"] for each in bindings} == {policy["metadata"]["name"]}
+    assert guard_binding["spec"]["policyName"] == guard["metadata"]["name"]
+    assert policy["spec"]["matchConstraints"]["resourceRules"][0]["apiGroups"] == [FIREBOLT_ENGINES.group]
     assert f"'{WAKE}'" in str(policy["spec"]["validations"])
-    assert policy["spec"]["matchConditions"] == status_policy["spec"]["matchConditions"]
+    assert f"params.?data.?{names.KEY_ACCOUNTS}." in str(policy["spec"]["matchConditions"])
+    label = {"matchLabels": {names.LABEL_POLICY_PARAMETER: names.POLICY_PARAMETER_ACCOUNTS}}
+    assert bindings[0]["spec"]["paramRef"]["selector"] == guard["spec"]["matchConstraints"]["objectSelector"] == label

@@ -4,6 +4,7 @@ import pytest
 
 from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
 from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.refs import Manifest
 from tests.unit.gateway.builders import AGENT_IMAGE, an_instance, gateway_inputs
 
@@ -58,6 +59,28 @@ def test_when_rendered_then_the_role_grants_waking_and_watching_only() -> None:
         "apiGroup": "rbac.authorization.k8s.io",
         "kind": "Role",
         "name": "inst-gateway",
+    }
+
+
+@pytest.mark.parametrize(
+    ("account", "accounts"),
+    [
+        pytest.param("", "inst-gateway\n", id="the-operators"),
+        pytest.param("mine", "inst-gateway\nmine\n", id="the-users-own"),
+        pytest.param("inst-gateway", "inst-gateway\n", id="the-users-own-under-our-name"),
+    ],
+)
+def test_given_an_account_when_rendered_then_it_is_listed_for_the_policy(account: str, accounts: str) -> None:
+    template = {"spec": {"serviceAccountName": account}} if account else None
+    listed = gateway_accounts(gateway_inputs(an_instance(template=template)))
+    assert listed == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            **metadata("inst-gateway-accounts"),
+            "labels": {**LABELS, "firebolt.io/policy-parameter": "gateway-accounts"},
+        },
+        "data": {"accounts": accounts},
     }
 
 

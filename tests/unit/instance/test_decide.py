@@ -25,6 +25,7 @@ from tests.unit.instance.builders import (
     written,
 )
 
+GUARD = ["ensuring gateway accounts: Apply ConfigMap"]
 POSTGRES = ["ensuring postgres statefulset: Apply StatefulSet", "ensuring postgres service: Apply Service"]
 METADATA = [
     "ensuring metadata configmap: Apply ConfigMap",
@@ -51,41 +52,41 @@ def outcome(plan: InstancePlan) -> tuple[list[str], timedelta, str]:
     return written(plan), plan.look_again_after, plan.reason
 
 
-def test_given_a_fresh_instance_then_the_secret_comes_first_and_the_gateway_waits() -> None:
+def test_given_a_fresh_instance_then_the_guard_and_the_secret_come_first_and_the_gateway_waits() -> None:
     facts = some_facts(credentials=SecretMissing(), metadata=NOT_READY, gateway=NOT_READY)
     plan = decide_instance(a_situation(facts=facts))
     assert outcome(plan) == (
-        [*SECRET, *POSTGRES, *METADATA],
+        [*GUARD, *SECRET, *POSTGRES, *METADATA],
         timedelta(seconds=5),
         "waiting for the metadata service",
     )
-    create = plan.steps[0].write
+    create = plan.steps[1].write
     assert isinstance(create, Create)
     assert create.manifest["stringData"]["password"] == PASSWORD
 
 
 def test_given_a_ready_metadata_service_then_the_gateway_is_made() -> None:
     plan = decide_instance(a_situation(facts=some_facts(gateway=NOT_READY)))
-    expected = [*POSTGRES, *METADATA, *IDENTITY, *GATEWAY]
+    expected = [*GUARD, *POSTGRES, *METADATA, *IDENTITY, *GATEWAY]
     assert outcome(plan) == (expected, timedelta(seconds=30), "waiting for the gateway")
 
 
 def test_given_a_database_of_the_users_own_then_none_is_made() -> None:
     instance = an_instance(status={"phase": "Provisioning"}, metadata={"postgres": EXTERNAL})
     plan = decide_instance(a_situation(instance, some_facts(metadata=NOT_READY)))
-    assert written(plan) == METADATA
+    assert written(plan) == [*GUARD, *METADATA]
 
 
 def test_given_an_account_of_the_users_own_then_none_is_made() -> None:
     gateway = {"template": {"spec": {"serviceAccountName": "mine"}}}
     plan = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, gateway=gateway)))
-    assert written(plan) == [*POSTGRES, *METADATA, *GATEWAY]
+    assert written(plan) == [*GUARD, *POSTGRES, *METADATA, *GATEWAY]
 
 
-def test_given_a_missing_external_secret_then_nothing_is_made() -> None:
+def test_given_a_missing_external_secret_then_nothing_is_made_but_the_guard() -> None:
     instance = an_instance(status=a_ready_status(), metadata={"postgres": EXTERNAL})
     plan = decide_instance(a_situation(instance, some_facts(credentials=SecretMissing())))
-    assert written(plan) == []
+    assert written(plan) == GUARD
     assert str(plan.problem) == "MetadataReady (PostgresSecretPreflightFailed): Secret ns/db-login not found"
     assert said(plan.status, "Ready") == (
         "False",
@@ -95,25 +96,26 @@ def test_given_a_missing_external_secret_then_nothing_is_made() -> None:
     assert plan.status.phase == "Degraded"
 
 
-def test_given_a_volume_that_is_going_away_then_nothing_is_made_until_it_is_gone() -> None:
+def test_given_a_volume_that_is_going_away_then_nothing_is_made_but_the_guard_until_it_is_gone() -> None:
     facts = some_facts(credentials=SecretMissing(Volume.DELETING), metadata=NOT_READY, gateway=NOT_READY)
     plan = decide_instance(a_situation(facts=facts))
-    assert (written(plan), plan.look_again_after, plan.problem) == ([], timedelta(seconds=5), None)
+    assert (written(plan), plan.look_again_after, plan.problem) == (GUARD, timedelta(seconds=5), None)
 
 
 def test_given_an_unreadable_deployment_then_the_rest_is_written_before_the_pass_fails() -> None:
     plan = decide_instance(a_situation(facts=some_facts(gateway=Readiness(is_ready=False, problem="away"))))
-    assert written(plan) == [*POSTGRES, *METADATA, *IDENTITY, *GATEWAY]
+    assert written(plan) == [*GUARD, *POSTGRES, *METADATA, *IDENTITY, *GATEWAY]
     assert str(plan.problem) == "GatewayReady (ProbeFailed): away"
 
 
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        (0, "MetadataReady (PostgresEnsureFailed): ensuring postgres statefulset: refused"),
-        (2, "MetadataReady (EnsureFailed): ensuring metadata configmap: refused"),
-        (5, "GatewayReady (EnsureFailed): ensuring gateway RBAC: refused"),
-        (9, "GatewayReady (EnsureFailed): ensuring gateway deployment: refused"),
+        (0, "GatewayReady (EnsureFailed): ensuring gateway accounts: refused"),
+        (1, "MetadataReady (PostgresEnsureFailed): ensuring postgres statefulset: refused"),
+        (3, "MetadataReady (EnsureFailed): ensuring metadata configmap: refused"),
+        (6, "GatewayReady (EnsureFailed): ensuring gateway RBAC: refused"),
+        (10, "GatewayReady (EnsureFailed): ensuring gateway deployment: refused"),
     ],
 )
 def test_what_a_failed_write_means(place: int, expected: str) -> None:

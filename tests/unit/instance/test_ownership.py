@@ -61,12 +61,12 @@ def test_the_sweep_goes_through_every_kind_in_order() -> None:
         "StatefulSet",
         "Deployment",
         "Service",
+        "RoleBinding",
+        "Role",
+        "ServiceAccount",
         "ConfigMap",
         "Secret",
         "PersistentVolumeClaim",
         "PodDisruptionBudget",
-        "ServiceAccount",
-        "RoleBinding",
-        "Role",
     ]
     assert label_selector(an_instance()) == "firebolt.io/instance=inst"

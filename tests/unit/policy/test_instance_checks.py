@@ -104,6 +104,30 @@ def test_nothing_is_rejected_about_a_plain_instance() -> None:
 
 
 @pytest.mark.parametrize(
+    ("account", "operator", "is_rejected"),
+    [
+        pytest.param("op", "ns/op", True, id="the-operators-own"),
+        pytest.param("op", "elsewhere/op", False, id="a-namesake-in-another-namespace"),
+        pytest.param("mine", "ns/op", False, id="another-account"),
+        pytest.param("", "ns/inst-gateway", True, id="the-account-that-the-operator-would-make"),
+        pytest.param("op", "", False, id="nobody-said-who-the-operator-is"),
+    ],
+)
+def test_a_gateway_never_runs_as_the_operator(account: str, operator: str, is_rejected: bool) -> None:
+    template = {"spec": {"serviceAccountName": account}} if account else {}
+    rejected = rejected_component(an_instance(gateway={"template": template}), operator)
+    if not is_rejected:
+        assert rejected is None
+        return
+    assert rejected is not None
+    assert rejected.condition == "GatewayReady"
+    assert aggregate(rejected.errors) == (
+        f'spec.gateway.template.spec.serviceAccountName: Invalid value: "{account or "inst-gateway"}": is the'
+        " operator's own account; name one that a gateway alone uses"
+    )
+
+
+@pytest.mark.parametrize(
     ("spec", "condition", "path"),
     [
         pytest.param(
