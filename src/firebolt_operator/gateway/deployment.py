@@ -5,7 +5,7 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import DEPLOYMENTS
 from firebolt_operator.components.identity import child_metadata, component_labels
-from firebolt_operator.components.pod import ComponentPod, merged_component_pod, primary_container
+from firebolt_operator.components.pod import ComponentPod, merged_component_pod, primary_container, user_pod_spec
 from firebolt_operator.gateway.envoy_container import envoy_container, envoy_volumes
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.shutdown import GRACE_PERIOD_SECONDS
@@ -56,8 +56,9 @@ def _pod_template(inputs: GatewayInputs, config_hash: str) -> Manifest:
 
 
 def _identity(inputs: GatewayInputs) -> Manifest:
-    """Whoever brings an account of their own also decides whether its token is mounted."""
+    """No token for Envoy, which faces clients; whoever brings an account may still ask for it in so many words."""
     if inputs.custom_service_account:
-        return {}
+        wish = user_pod_spec(inputs.template).get("automountServiceAccountToken")
+        return {"automountServiceAccountToken": wish is True}
     account = names.gateway_name(inputs.instance.metadata.name)
     return {"serviceAccountName": account, "automountServiceAccountToken": False}

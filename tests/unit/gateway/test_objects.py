@@ -233,21 +233,24 @@ def test_given_no_account_of_the_users_when_rendered_then_no_token_is_mounted_by
 @pytest.mark.parametrize(
     ("users", "expected"),
     [
-        pytest.param({"serviceAccountName": "mine"}, None, id="unset-stays-unset"),
+        pytest.param({"serviceAccountName": "mine"}, False, id="none-by-default"),
         pytest.param({"serviceAccountName": "mine", "automountServiceAccountToken": True}, True, id="true-is-kept"),
         pytest.param({"serviceAccountName": "mine", "automountServiceAccountToken": False}, False, id="false-is-kept"),
     ],
 )
 def test_given_an_account_of_the_users_when_rendered_then_identity_is_theirs_and_wake_stays(
-    users: Manifest, expected: bool | None
+    users: Manifest, expected: bool
 ) -> None:
     objects = gateway_objects(gateway_inputs(an_instance(template={"spec": users}), wake=True))
     spec = objects.deployment["spec"]["template"]["spec"]
     assert objects.identity == ()
     assert objects.in_write_order()[0]["kind"] == "ConfigMap"
     assert spec["serviceAccountName"] == "mine"
-    assert spec.get("automountServiceAccountToken") is expected
-    assert container(spec, "wake-agent")["volumeMounts"][0]["name"] == "wake-agent-token"
+    assert spec["automountServiceAccountToken"] is expected
+    token = {each["name"] for each in spec["volumes"] if "serviceAccountToken" in str(each)}
+    assert token == {"wake-agent-token"}
+    mounts = {each["name"]: {mount["name"] for mount in each["volumeMounts"]} & token for each in spec["containers"]}
+    assert mounts == {"envoy": set(), "wake-agent": token}
     assert "wake_agent" in objects.config_map["data"]["envoy.yaml"]
 
 
