@@ -8,7 +8,6 @@ import asyncio
 import io
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from enum import Enum, auto
 from typing import Final
@@ -18,19 +17,17 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from firebolt_operator.errors import TransientError
+from firebolt_operator.errors import FencedError, TransientError
 from firebolt_operator.kube.attempt import CURRENT, AdmittedRequest, Attempt
 from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.identity import Proof
+from firebolt_operator.kube.pauses import CALL_SECONDS, Pauses
 from firebolt_operator.kube.ports import Fence, RequestRecorder
 from firebolt_operator.kube.translate import silence
 
-CALL_SECONDS: Final = 30.0
 CONNECT_SECONDS: Final = 10.0
 GOODBYE_SECONDS: Final = 2.0
 ANSWER_LIMIT: Final = 256 << 20  # bytes; a page of 500 objects stays far below
-RETRY_DELAYS: Final = (0.1, 0.4, 1.6)  # seconds before each repetition, or what the server asks for if that is more
-LONGEST_RETRY_AFTER: Final = 10.0  # seconds; a server that wants more gets the caller's back-off instead
 LARGE_BODY: Final = 1 << 18  # bytes
 KEEPALIVE_SECONDS: Final = 50.0  # below the API server's own 90: we close first, so no write meets a closing server
 USER_AGENT: Final = "firebolt-operator"
@@ -84,6 +81,7 @@ class Transport:
     def __init__(self, credentials: Credentials, *, limit: int = 64, recorder: RequestRecorder | None = None) -> None:
         self._credentials = credentials
         self._recorder = recorder
+        self._unfenced = ""  # how we found out that the fence is not asked
         self._sockets = WeakSet[socket.socket]()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
@@ -117,30 +115,28 @@ class Transport:
 
     async def exchange(self, call: Call) -> Answer:
         """An answer of any code; silence raises."""
-        ends_at = asyncio.get_running_loop().time() + call.timeout_seconds
-        delays = iter(RETRY_DELAYS if call.can_repeat else ())
+        pauses = Pauses(call.timeout_seconds, can_repeat=call.can_repeat)
         has_renewed = False
         while True:
             proof = await self._credentials.identity.proof()
             try:
-                answer = await self._try(call, proof, ends_at)
+                answer = await self._try(call, proof, pauses.ends_at)
             except _NotSentError as err:
-                if not await _paused(delays, 0.0, ends_at):
+                if not await pauses.pause():
                     raise TransientError(*err.args) from err.__cause__
                 continue
             if answer.code == 401 and not has_renewed:
                 has_renewed = True
                 if await self._credentials.identity.renew(proof):
                     continue
-            if answer.code != 429 or answer.retry_after is None:
-                return answer
-            if not await _paused(delays, answer.retry_after, ends_at):
+            if answer.retry_after is None or not await pauses.pause(answer.retry_after):
                 return answer
 
     async def _try(self, call: Call, proof: Proof, ends_at: float) -> Answer:
         started_at = time.perf_counter()
         code = "error"
         attempt: Attempt | None = None
+        self._check_fence(call)
         try:
             async with asyncio.timeout_at(ends_at) as clock:
                 attempt = Attempt(clock, call.fence) if call.is_write else None
@@ -148,6 +144,9 @@ class Transport:
                 async with self._lanes[call.lane]:
                     answer = await self._ask(call, proof)
             code = str(answer.code)
+            if attempt is not None and not attempt.is_sent:
+                self._unfenced = f"{call.doing}: answered (HTTP {code}), but the fence was not asked"
+            self._check_fence(call)
         except (aiohttp.ClientError, OSError) as err:
             is_sent = attempt is not None and attempt.is_sent
             error = silence(call.doing, err, may_have_happened=is_sent)
@@ -159,6 +158,11 @@ class Transport:
         finally:
             if self._recorder is not None:
                 self._recorder.request(call.method, code, time.perf_counter() - started_at, call.resource)
+
+    def _check_fence(self, call: Call) -> None:
+        """A hook of aiohttp asks the fence. Should a release of it forget the hook, then nothing more is written."""
+        if call.fence is not None and self._unfenced:
+            raise FencedError(f"{self._unfenced}: aiohttp {aiohttp.__version__} is not the one this was made for")
 
     async def _ask(self, call: Call, proof: Proof) -> Answer:
         headers: dict[str, str] = {}
@@ -178,7 +182,7 @@ class Transport:
         if call.is_stream and response.status == 200:
             return Answer(response.status, b"", stream=response)
         async with response:
-            return Answer(response.status, await _whole_body(response, call.answer_limit), _retry_after(response))
+            return Answer(response.status, await _whole_body(response, call.answer_limit), _retry_after(call, response))
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
@@ -197,21 +201,11 @@ async def _whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    text = response.headers.get("Retry-After", "") if response.status == 429 else ""
+def _retry_after(call: Call, response: aiohttp.ClientResponse) -> float | None:
+    """Of 429 only, and of 503 where nothing can have happened."""
+    is_refusal = response.status == 429 or (response.status == 503 and not call.is_write)
+    text = response.headers.get("Retry-After", "") if is_refusal else ""
     return float(text) if text.isdecimal() else None
-
-
-async def _paused(delays: Iterator[float], wanted: float, ends_at: float) -> bool:
-    """Waits before a repetition; False, at once, if there shall be none."""
-    delay = next(delays, None)
-    if delay is None or wanted > LONGEST_RETRY_AFTER:
-        return False
-    delay = max(delay, wanted)
-    if asyncio.get_running_loop().time() + delay >= ends_at:
-        return False
-    await asyncio.sleep(delay)
-    return True
 
 
 def _socket_that_notices_a_dead_peer(address: _Address) -> socket.socket:

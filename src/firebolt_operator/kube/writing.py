@@ -11,10 +11,11 @@ from firebolt_operator.kube.decoding import decode_manifest
 from firebolt_operator.kube.kinds import Kinds
 from firebolt_operator.kube.observers import Observers
 from firebolt_operator.kube.paths import creation_path, object_path, with_query
+from firebolt_operator.kube.pauses import CALL_SECONDS
 from firebolt_operator.kube.ports import Fence, Propagation
 from firebolt_operator.kube.reading import read_object
 from firebolt_operator.kube.translate import refusal
-from firebolt_operator.kube.transport import CALL_SECONDS, Answer, Call, Lane, Transport
+from firebolt_operator.kube.transport import Answer, Call, Lane, Transport
 from firebolt_operator.refs import Manifest, Ref
 
 FIELD_MANAGER: Final = "firebolt-operator"

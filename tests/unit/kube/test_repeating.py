@@ -2,11 +2,12 @@
 
 import asyncio
 import socket
+from dataclasses import dataclass, field
 
 import pytest
 
 from firebolt_operator.errors import RejectedError, TransientError, UnansweredError
-from firebolt_operator.kube import transport
+from firebolt_operator.kube import pauses
 from tests.unit.kube.wire import (
     SETTINGS,
     WRITES,
@@ -31,7 +32,7 @@ THROTTLED = status(429, "TooManyRequests", "too many requests")
 
 @pytest.fixture(autouse=True)
 def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "RETRY_DELAYS", (0.001, 0.002, 0.003))
+    monkeypatch.setattr(pauses, "RETRY_DELAYS", (0.001, 0.002, 0.003))
 
 
 async def test_given_429_with_retry_after_then_even_a_write_is_repeated() -> None:
@@ -52,7 +53,63 @@ async def test_given_429_for_ever_then_the_number_of_repetitions_is_bounded() ->
     async with WireServer(answer(429, THROTTLED, Retry_After="0")) as server, a_client(server.url) as client:
         with pytest.raises(TransientError):
             await client.apply(a_config_map())
-        assert len(server.requests) == 1 + len(transport.RETRY_DELAYS)
+        assert len(server.requests) == 1 + len(pauses.RETRY_DELAYS)
+
+
+@dataclass
+class Rests:
+    """Nobody sleeps: the clock is moved on, and by how much is written down."""
+
+    seconds: list[float] = field(default_factory=list[float])
+
+    async def rest(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+    def now(self) -> float:
+        return asyncio.get_running_loop().time() + sum(self.seconds)
+
+
+@pytest.fixture
+def rests(monkeypatch: pytest.MonkeyPatch) -> Rests:
+    made = Rests()
+    monkeypatch.setattr(pauses, "_rest", made.rest)
+    monkeypatch.setattr(pauses, "_now", made.now)
+    return made
+
+
+@pytest.mark.parametrize("seconds", [11, 31, 60])
+async def test_what_the_server_asks_for_is_waited_for_even_beyond_the_deadline_of_a_call(
+    seconds: int, rests: Rests
+) -> None:
+    steps = answer(429, THROTTLED, Retry_After=str(seconds)), answer(200, a_config_map())
+    async with WireServer(*steps) as server, a_client(server.url) as client:
+        assert await client.apply(a_config_map()) == a_config_map()
+        assert len(server.requests) == 2
+    assert rests.seconds == [seconds]
+
+
+async def test_given_one_wish_after_another_then_a_minute_is_waited_in_all(rests: Rests) -> None:
+    async with WireServer(answer(429, THROTTLED, Retry_After="40")) as server, a_client(server.url) as client:
+        with pytest.raises(TransientError):
+            await client.apply(a_config_map())
+        assert len(server.requests) == 3
+    # The second wish goes beyond the minute, but only so far as the call itself still has time.
+    assert rests.seconds == [40.0, 40.0]
+
+
+async def test_given_a_caller_in_a_hurry_then_it_does_not_wait_beyond_its_deadline(rests: Rests) -> None:
+    async with WireServer(answer(429, THROTTLED, Retry_After="11")) as server, a_client(server.url) as client:
+        with pytest.raises(TransientError):
+            await client.reviews.token("secret")
+        assert len(server.requests) == 1
+    assert rests.seconds == []
+
+
+async def test_given_a_server_that_is_starting_then_a_read_waits_as_long_as_it_asks_for(rests: Rests) -> None:
+    steps = answer(503, status(503, "ServiceUnavailable", "starting"), Retry_After="7"), answer(200, a_config_map())
+    async with WireServer(*steps) as server, a_client(server.url) as client:
+        assert await client.get(SETTINGS) == a_config_map()
+    assert rests.seconds == [7.0]
 
 
 async def test_given_a_server_that_wants_minutes_then_nobody_waits_inside_the_door() -> None:
@@ -70,7 +127,7 @@ async def test_given_no_listener_then_connecting_is_tried_again_and_named() -> N
         with pytest.raises(TransientError, match=f"cannot connect to 127.0.0.1:{port}") as caught:
             await client.apply(a_config_map())
     assert not isinstance(caught.value, UnansweredError)
-    assert recorder.requests == [("PATCH", "error", "configmaps")] * (1 + len(transport.RETRY_DELAYS))
+    assert recorder.requests == [("PATCH", "error", "configmaps")] * (1 + len(pauses.RETRY_DELAYS))
 
 
 @pytest.mark.parametrize("write", WRITES)
