@@ -7,7 +7,8 @@ from typing import Final
 
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.kube.identity import Identity, TokenFile
-from firebolt_operator.kube.tls import Trust
+from firebolt_operator.kube.proxies import Proxy, proxy_of
+from firebolt_operator.kube.tls import ClientTls, Trust
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -17,6 +18,7 @@ class Credentials:
     server: str  # base address, without a trailing slash
     identity: Identity
     server_name: str | None = None  # the name in the server's certificate, if it is not the one in the address
+    proxy: Proxy | None = None  # None means directly
     namespace: str = "default"  # where we are, or what the kubeconfig's context says
     source: str  # where all this was found, for people
 
@@ -48,13 +50,16 @@ def in_cluster(env: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT) 
     """Reads only: a pod's root file system may be read-only."""
     host, port = env["KUBERNETES_SERVICE_HOST"], env.get("KUBERNETES_SERVICE_PORT", "443")
     try:
-        trust = Trust(authorities=(service_account / "ca.crt").read_text())
+        authorities = service_account / "ca.crt"
+        trust = Trust(authorities=authorities.read_text(), source=authorities)
         namespace = (service_account / "namespace").read_text().strip()
     except OSError as err:
         raise ConfigurationError(f"the ServiceAccount at {service_account} is incomplete: {err}") from err
+    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     return Credentials(
-        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
-        identity=TokenFile(service_account / "token", trust.context()),
+        server=server,
+        identity=TokenFile(service_account / "token", ClientTls(trust)),
+        proxy=proxy_of(server, env),
         namespace=namespace,
         source=f"ServiceAccount at {service_account}",
     )

@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-import ssl
 import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ import msgspec
 
 from firebolt_operator.errors import ConfigurationError, TransientError
 from firebolt_operator.kube.identity import Proof, bearer
-from firebolt_operator.kube.tls import Trust
+from firebolt_operator.kube.tls import ClientTls, Trust
 from firebolt_operator.kube.translate import quoted
 
 SUPPORTED_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -65,10 +64,11 @@ class ExecPlugin:
     _expires_at: float | None = None  # None: only a refusal ends it
     _ran_at: float = float("-inf")
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _plain_tls: ssl.SSLContext = field(init=False)  # one for all tokens: a new context would mean new connections
+    _plain_tls: ClientTls = field(init=False)  # one for all tokens: a new context would mean new connections
+    _tls: ClientTls = field(init=False)  # of what is shown
 
     def __post_init__(self) -> None:
-        self._plain_tls = self.trust.context()
+        self._plain_tls = self._tls = ClientTls(self.trust)
 
     async def proof(self) -> Proof:
         if (shown := self._still_good()) is not None:
@@ -84,6 +84,12 @@ class ExecPlugin:
                 return False
             return await self._run() != rejected
 
+    async def reread_authorities(self, proof: Proof) -> bool:
+        has_others = self._tls.reread(proof.tls)
+        if self._shown is not None:
+            self._shown = replace(self._shown, tls=self._tls.context)
+        return has_others
+
     def _still_good(self) -> Proof | None:
         if self._expires_at is not None and self.clock() >= self._expires_at:
             return None
@@ -93,8 +99,8 @@ class ExecPlugin:
         self._ran_at = self.clock()
         issued = _issued(self.command, await _output(self.command))
         pair = _key_pair(self.command, issued)
-        tls = self.trust.context(pair) if pair else self._plain_tls
-        self._shown = Proof(bearer(issued.token) if issued.token else "", tls)
+        self._tls = ClientTls(self.trust, pair) if pair else self._plain_tls
+        self._shown = Proof(bearer(issued.token) if issued.token else "", self._tls.context)
         expires = issued.expiration_timestamp
         self._expires_at = expires.timestamp() if expires else None
         return self._shown

@@ -18,8 +18,9 @@ from lightkube.core.exceptions import ConfigError
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.exec_plugin import SUPPORTED_VERSIONS, ExecCommand, ExecPlugin
-from firebolt_operator.kube.identity import FixedIdentity, Identity, Proof, TokenFile, basic, bearer
-from firebolt_operator.kube.tls import Trust
+from firebolt_operator.kube.identity import FixedIdentity, Identity, TokenFile, basic, bearer
+from firebolt_operator.kube.proxies import Proxy, parse_proxy, proxy_of
+from firebolt_operator.kube.tls import ClientTls, Trust
 from firebolt_operator.refs import Manifest
 
 _FILE_FIELDS: Final = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
@@ -79,13 +80,21 @@ def _merged(contents: list[Manifest]) -> Manifest:
 def _credentials(chosen: SingleConfig, merged: Manifest, env: Mapping[str, str], where: str) -> Credentials:
     raw_cluster = _entry(merged, "clusters", chosen.context.cluster)
     raw_user = _entry(merged, "users", chosen.context.user) if chosen.context.user else {}
+    server = chosen.cluster.server.rstrip("/")
     return Credentials(
-        server=chosen.cluster.server.rstrip("/"),
+        server=server,
         server_name=raw_cluster.get("tls-server-name") or None,
         identity=_identity(chosen, raw_cluster, raw_user, env),
+        proxy=_proxy(server, raw_cluster, env),
         namespace=chosen.namespace,
         source=f"context {chosen.context_name!r} of {where}",
     )
+
+
+def _proxy(server: str, raw_cluster: Manifest, env: Mapping[str, str]) -> Proxy | None:
+    """Named for this very cluster, it is taken whatever the environment exempts."""
+    named = raw_cluster.get("proxy-url")
+    return parse_proxy("proxy-url", named) if named else proxy_of(server, env)
 
 
 def _entry(merged: Manifest, section: str, name: str) -> Manifest:
@@ -101,19 +110,24 @@ def _identity(chosen: SingleConfig, raw_cluster: Manifest, raw_user: Manifest, e
             raise ConfigurationError(f"user {chosen.context.user!r}: {unsupported} is not supported")
     if user.exec is not None:
         return ExecPlugin(_exec_command(raw_user["exec"], raw_cluster, trust, env), trust)
-    tls = trust.context(_client_certificate(user))
+    tls = ClientTls(trust, _client_certificate(user))
     if user.token_file:
         return TokenFile(Path(user.token_file), tls)
     if user.token:
-        return FixedIdentity(Proof(bearer(user.token), tls))
+        return FixedIdentity(bearer(user.token), tls)
     if user.username:
-        return FixedIdentity(Proof(basic(user.username, user.password or ""), tls))
-    return FixedIdentity(Proof("", tls))
+        return FixedIdentity(basic(user.username, user.password or ""), tls)
+    return FixedIdentity("", tls)
 
 
 def _trust(cluster: Cluster) -> Trust:
     data = _content(cluster.certificate_auth_data, cluster.certificate_auth)
-    return Trust(authorities=data.decode() if data else None, is_insecure=cluster.insecure)
+    is_file = bool(cluster.certificate_auth) and not cluster.certificate_auth_data
+    return Trust(
+        authorities=data.decode() if data else None,
+        is_insecure=cluster.insecure,
+        source=Path(cluster.certificate_auth or "") if is_file else None,
+    )
 
 
 def _client_certificate(user: User) -> bytes | None:
@@ -153,6 +167,7 @@ def _cluster_info(raw: Manifest, trust: Trust) -> Mapping[str, Any]:
     info = {
         "server": raw.get("server"),
         "tls-server-name": raw.get("tls-server-name"),
+        "proxy-url": raw.get("proxy-url"),
         "insecure-skip-tls-verify": trust.is_insecure or None,
         "certificate-authority-data": authorities,
         "config": extensions.get("client.authentication.k8s.io/exec"),

@@ -5,7 +5,8 @@ import ssl
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from firebolt_operator.errors import ConfigurationError
 
@@ -16,6 +17,10 @@ class Trust:
 
     authorities: str | None  # PEM; None means the ones the system trusts
     is_insecure: bool = False  # believe anything: insecure-skip-tls-verify
+    source: Path | None = None  # the file that the authorities came from, which someone else may rotate
+
+    def reread(self) -> "Trust":
+        return self if self.source is None else replace(self, authorities=self.source.read_text())
 
     def context(self, client_certificate: bytes | None = None) -> ssl.SSLContext:
         """The client certificate is PEM: the chain, then its key."""
@@ -35,6 +40,30 @@ class Trust:
         except (ssl.SSLError, ValueError) as err:
             raise ConfigurationError(f"unusable certificate or key: {err}") from err
         return context
+
+
+class ClientTls:
+    """Whom we believe and what we show, as one context for all connections until the authorities change."""
+
+    def __init__(self, trust: Trust, client_certificate: bytes | None = None) -> None:
+        self._trust = trust
+        self._certificate = client_certificate
+        self.context = trust.context(client_certificate)
+
+    def reread(self, distrusting: ssl.SSLContext) -> bool:
+        """Says whether there is another context by now than this one, which did not believe the server."""
+        if self.context is not distrusting:
+            return True
+        try:
+            fresh = self._trust.reread()
+            if fresh == self._trust:
+                return False
+            self.context = fresh.context(self._certificate)
+        except (OSError, ValueError, ConfigurationError):
+            # Between two versions of the file the old authorities are still the best we have.
+            return False
+        self._trust = fresh
+        return True
 
 
 @contextmanager

@@ -86,6 +86,8 @@ def _in_words(cause: BaseException) -> str:
             return f"cannot trust {cause.host}:{cause.port}: {cause.certificate_error}"
         case aiohttp.ClientConnectorError():
             return f"cannot connect to {cause.host}:{cause.port}: {cause.os_error}"
+        case aiohttp.ClientHttpProxyError():
+            return f"the proxy refused to connect us: {cause.status} {cause.message}"
         case aiohttp.ConnectionTimeoutError():
             return "no connection in time"
         case TimeoutError():

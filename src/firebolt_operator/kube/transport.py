@@ -75,6 +75,10 @@ class _NotSentError(TransientError):
     """Nothing left this process, or nothing that changes anything: the same request may be tried again."""
 
 
+class _DistrustedError(TransientError):
+    """The server's certificate was not believed."""
+
+
 class Transport:
     """One session for the whole process; must be made inside a running event loop."""
 
@@ -116,7 +120,7 @@ class Transport:
     async def exchange(self, call: Call) -> Answer:
         """An answer of any code; silence raises."""
         pauses = Pauses(call.timeout_seconds, can_repeat=call.can_repeat)
-        has_renewed = False
+        has_renewed = has_reread = False
         while True:
             proof = await self._credentials.identity.proof()
             try:
@@ -124,6 +128,11 @@ class Transport:
             except _NotSentError as err:
                 if not await pauses.pause():
                     raise TransientError(*err.args) from err.__cause__
+                continue
+            except _DistrustedError as err:
+                if has_reread or not await self._credentials.identity.reread_authorities(proof):
+                    raise TransientError(*err.args) from err.__cause__
+                has_reread = True
                 continue
             if answer.code == 401 and not has_renewed:
                 has_renewed = True
@@ -150,6 +159,8 @@ class Transport:
         except (aiohttp.ClientError, OSError) as err:
             is_sent = attempt is not None and attempt.is_sent
             error = silence(call.doing, err, may_have_happened=is_sent)
+            if isinstance(err, aiohttp.ClientConnectorCertificateError):
+                raise _DistrustedError(*error.args) from err
             if is_sent or isinstance(err, aiohttp.ClientSSLError):
                 raise error from err
             raise _NotSentError(*error.args) from err
@@ -170,6 +181,7 @@ class Transport:
             headers["Content-Type"] = call.content_type
         if proof.authorization:
             headers["Authorization"] = proof.authorization
+        proxy = self._credentials.proxy
         response = await self._session.request(
             call.method,
             URL(self._credentials.server + call.path, encoded=True),
@@ -178,6 +190,8 @@ class Transport:
             allow_redirects=False,
             ssl=proof.tls,
             server_hostname=self._credentials.server_name,
+            proxy=proxy.url if proxy else None,
+            proxy_headers={"Proxy-Authorization": proxy.authorization} if proxy and proxy.authorization else None,
         )
         if call.is_stream and response.status == 200:
             return Answer(response.status, b"", stream=response)

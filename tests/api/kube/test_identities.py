@@ -4,6 +4,7 @@ import base64
 import json
 import stat
 import sys
+from contextlib import aclosing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -15,8 +16,11 @@ from firebolt_operator.errors import ForbiddenError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.identity import TokenFile
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.kube.tls import ClientTls, Trust
 from firebolt_operator.refs import Manifest
-from tests.api.kube.objects import config_map_ref
+from tests.api.kube.objects import CONFIG_MAPS, a_config_map, config_map_ref
+from tests.support.connect_proxy import a_proxy
 
 V1 = "client.authentication.k8s.io/v1"
 
@@ -51,7 +55,8 @@ async def test_a_rotated_token_file_is_shown_from_then_on(
     token.write_text(issued_token(control_plane, namespace, "first"))
     given = load_credentials(str(kubeconfig_with(control_plane, tmp_path / "config", {"tokenFile": "token"})), {})
     minutes = count(0, 60)
-    identity = TokenFile(token, (await given.identity.proof()).tls, clock=lambda: next(minutes))
+    tls = ClientTls(Trust(authorities=control_plane.ca_file.read_text()))
+    identity = TokenFile(token, tls, clock=lambda: next(minutes))
     async with KubeClient.from_credentials(replace(given, identity=identity)) as client:
         assert f"system:serviceaccount:{namespace}:first" in await who(client)
         token.write_text("expired")
@@ -95,3 +100,22 @@ async def test_a_service_account_as_a_pod_sees_it(control_plane: ControlPlane, n
     env = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
     async with KubeClient.from_credentials(load_credentials("", env, service_account=tmp_path)) as client:
         assert f"system:serviceaccount:{namespace}:in-cluster" in await who(client)
+
+
+async def test_reads_writes_and_watches_go_through_a_proxy(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    host = control_plane.server.removeprefix("https://")
+    async with a_proxy({host: int(host.rpartition(":")[2])}) as proxy:
+        content: Manifest = json.loads(control_plane.kubeconfig.read_text())
+        content["clusters"][0]["cluster"]["proxy-url"] = proxy.url
+        (tmp_path / "config").write_text(json.dumps(content))
+        async with KubeClient.from_credentials(load_credentials(str(tmp_path / "config"), {})) as client:
+            made = await client.create(a_config_map(namespace))
+            version = made["metadata"]["resourceVersion"]
+            scope = Scope(resource=CONFIG_MAPS, namespace=namespace)
+            async with aclosing(client.watch(scope, resource_version=version)) as events:
+                await client.apply(a_config_map(namespace, a="1"))
+                event = await anext(events)
+        assert json.loads(event.body)["data"] == {"a": "1"}
+        assert set(proxy.asked) == {f"CONNECT {host}"}

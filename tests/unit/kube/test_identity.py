@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import ssl
 from pathlib import Path
 
 import pytest
 
 from firebolt_operator.errors import ConfigurationError, ForbiddenError
 from firebolt_operator.kube.identity import TokenFile, basic
+from firebolt_operator.kube.tls import ClientTls, Trust
 from tests.unit.kube.wire import (
     SETTINGS,
     Request,
@@ -21,7 +21,7 @@ from tests.unit.kube.wire import (
     status,
 )
 
-TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+TLS = ClientTls(Trust(authorities=None))
 UNAUTHORIZED = answer(401, status(401, "Unauthorized", "who are you"))
 
 

@@ -12,13 +12,14 @@ import pytest
 
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import Credentials
-from firebolt_operator.kube.identity import FixedIdentity, Identity, Proof
+from firebolt_operator.kube.identity import FixedIdentity, Identity
 from firebolt_operator.kube.ports import Fence, RequestRecorder, WriteObserver
+from firebolt_operator.kube.tls import ClientTls, Trust
 from firebolt_operator.refs import Manifest, Ref, Resource
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 PODS = Resource("", "v1", "pods", "Pod")
-_UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # this server speaks plain HTTP
+_UNUSED_TLS = ClientTls(Trust(authorities=None))  # this server speaks plain HTTP
 SETTINGS = Ref(CONFIG_MAPS, "shop", "settings")
 
 
@@ -206,7 +207,7 @@ class CountedRecorder:
 
 
 def an_identity(authorization: str = "") -> FixedIdentity:
-    return FixedIdentity(Proof(authorization, _UNUSED_TLS))
+    return FixedIdentity(authorization, _UNUSED_TLS)
 
 
 def a_client(
