@@ -8,6 +8,7 @@ from datetime import datetime
 from firebolt_operator.engine.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.metrics import NoEngineRecorder
 from firebolt_operator.engine.reconcile import EngineReconciler
+from firebolt_operator.engine.scrape_places import ScrapePlaces
 from firebolt_operator.engine.surroundings import EngineSettings, Surroundings
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.observability.events import EventSender
@@ -31,6 +32,9 @@ class StandingClock:
 
     def now(self) -> datetime:
         return self.instant
+
+    def monotonic(self) -> float:
+        return self.instant.timestamp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Passes:
             recorder=NoEngineRecorder(),
             clock=clock,  # type: ignore[arg-type]
             settings=SETTINGS,
+            scrapes=ScrapePlaces(clock, passes=1),  # type: ignore[arg-type]
             blueprint=objects.blueprint,
         )
         try:

@@ -6,12 +6,14 @@ The rollout around it is reduced to three phases: it takes as many passes as it 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.engine.parking import Keeper, Parking
+from firebolt_operator.engine.scrape import fetch_activity
 from firebolt_operator.engine.status_writer import write_status
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import ConflictError, OperatorError, TransientError
@@ -148,7 +150,8 @@ def _keeper(server: OneEngineServer, engine: FireboltEngine) -> Keeper:
     spec = engine.spec
     assert spec is not None
     pods = [a_pod(f"eng-g0-{index}") for index in range(spec.replicas)]
-    return Keeper(engine=engine, spec=spec, engine_class=None, pods=pods, source=server, writer=server, now=NOON)
+    scrape = partial(fetch_activity, server)
+    return Keeper(engine=engine, spec=spec, engine_class=None, pods=pods, scrape=scrape, writer=server, now=NOON)
 
 
 def next_phase(look: Look) -> Status:

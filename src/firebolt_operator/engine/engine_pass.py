@@ -1,5 +1,6 @@
 """The pass proper: gates, facts, decision, writes, one status, and the sweep on every way out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,12 +16,14 @@ from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
 from firebolt_operator.engine.draining import DrainRules, needs_probe
 from firebolt_operator.engine.entrance import Admitted, Entrance, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.gauges import Activity
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
 from firebolt_operator.engine.surroundings import Surroundings
+from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import (
     FencedError,
     InvalidError,
@@ -124,7 +127,7 @@ class EnginePass:
                 spec=self._spec,
                 engine_class=inherited,
                 pods=active_facts(self._observed, status).running_pods,
-                source=metrics_source(self._scrape_mode(), self._around.reader),
+                scrape=self._scrape,
                 writer=self._around.writer,
                 now=self._now,
             )
@@ -179,13 +182,16 @@ class EnginePass:
             return facts
         if not needs_probe(status, facts, rules, self._now):
             return facts
-        source = metrics_source(self._scrape_mode(), self._around.reader)
-        verdict = await probe_drain(source, facts.draining.busy_pods, draining)
+        verdict = await probe_drain(self._scrape, facts.draining.busy_pods, draining)
         if verdict.problem:
             self._around.log.warning("drain probe failed", extra={"problem": verdict.problem})
             self._around.recorder.drain_check_failed(self._engine)
         self._facts = replace(facts, drain=verdict)
         return self._facts
+
+    async def _scrape(self, pods: Sequence[PodView]) -> list[Activity | str]:
+        source = metrics_source(self._scrape_mode(), self._around.reader)
+        return await self._around.scrapes.fetch_activity(source, pods)
 
     def _scrape_mode(self) -> ScrapeMode:
         key = (self._engine.metadata.namespace, self._spec.instance_ref)

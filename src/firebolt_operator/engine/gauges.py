@@ -1,10 +1,16 @@
 """The two gauges by which an engine pod says whether it is busy."""
 
 import math
+import re
 from dataclasses import dataclass
+from functools import cache
 
 RUNNING = "firebolt_running_queries"
 SUSPENDED = "firebolt_suspended_queries"
+
+# Nothing in it is tried twice (possessive repetitions): a hostile answer costs no more than an honest one of its size.
+_LABELS = r'(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*+")*+\})?+'
+_VALUE = r"[ \t]*+(?<=[ \t}])(?P<value>[^ \t\r\n]{1,64}+)(?![^ \t\r\n])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +33,26 @@ def parse_activity(text: str) -> Activity:
 
 
 def gauge(text: str, name: str) -> int | None:
-    """The value of an unlabelled series, cut to a whole number; None when absent or not a finite number."""
-    for line in text.splitlines():
-        stripped = line.strip()
-        if stripped.startswith(name + " "):
-            return _number(stripped.removeprefix(name).split()[0])
-    return None
+    """The sum of all series of that name, whatever their labels, cut to a whole number; None when there is none.
+
+    None too when one of them is no number that can be counted: the sum of the others would look idle.
+    """
+    values = [_number(match["value"]) for match in _series(name).finditer(text)]
+    if not values or None in values:
+        return None
+    total = math.fsum(value for value in values if value is not None)
+    return int(total) if math.isfinite(total) else None
 
 
-def _number(text: str) -> int | None:
+@cache
+def _series(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*+{re.escape(name)}{_LABELS}{_VALUE}", re.MULTILINE)
+
+
+def _number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
         return None
-    return int(value) if math.isfinite(value) else None
+    # Less than nothing would hide what another series counts.
+    return value if math.isfinite(value) and value >= 0 else None

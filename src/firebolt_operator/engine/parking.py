@@ -29,7 +29,7 @@ from firebolt_operator.engine.autostop import (
 from firebolt_operator.engine.effective import effective_auto_stop, effective_idle_timeout, effective_poll_interval
 from firebolt_operator.engine.gauges import Activity
 from firebolt_operator.engine.inputs import ClassInfo
-from firebolt_operator.engine.scrape import MetricsSource, fetch_activity
+from firebolt_operator.engine.scrape import Scrape
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.refs import Manifest, Ref, Warn
 
@@ -60,7 +60,7 @@ class Keeper:
     spec: EngineSpec
     engine_class: ClassInfo | None
     pods: Sequence[PodView]  # of the active generation, as far as they run
-    source: MetricsSource
+    scrape: Scrape
     writer: Patcher
     now: datetime
 
@@ -118,7 +118,7 @@ class Keeper:
 
     async def _active_queries(self) -> int | None:
         """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""
-        answers = await fetch_activity(self.source, self.pods)
+        answers = await self.scrape(self.pods)
         known = [answer.running + answer.suspended for answer in answers if isinstance(answer, Activity)]
         return sum(known) if known and len(known) == len(answers) else None
 

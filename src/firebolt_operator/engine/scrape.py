@@ -1,7 +1,7 @@
 """How busy are these pods? Asks each for its metrics, all at once, each with its own deadline."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,17 +13,22 @@ from firebolt_operator.engine.facts import DrainVerdict
 from firebolt_operator.engine.gauges import Activity, parse_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import OperatorError, TransientError
+from firebolt_operator.kube.bodies import whole_body
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
 
 TOTAL_SECONDS = 10.0
 CONNECT_SECONDS = 3.0
 MOST_BYTES = 1 << 20
-QUOTED_BYTES = 512
+QUOTED = 512  # characters
 
 
 class MetricsSource(Protocol):
     async def fetch_metrics(self, pod: PodView, /) -> str: ...
+
+
+Scrape = Callable[[Sequence[PodView]], Awaitable[list[Activity | str]]]
+"""For each pod what it does, or why it could not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +58,10 @@ class PodAddress:
                 aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=False) as session,
                 session.get(f"http://{host}:{PORT_ENGINE_METRICS}/metrics", allow_redirects=False) as answer,
             ):
-                body = await answer.content.read(MOST_BYTES)
+                body = (await whole_body(answer, MOST_BYTES)).decode(errors="replace")
                 if answer.status != 200:
-                    quoted = body[:QUOTED_BYTES].decode(errors="replace")
-                    raise TransientError(f"HTTP {answer.status}: {quoted}")
-                return body.decode(errors="replace")
+                    raise TransientError(f"HTTP {answer.status}: {body[:QUOTED]}")
+                return body
         except (aiohttp.ClientError, TimeoutError) as err:
             raise TransientError(f"{type(err).__name__}: {err}") from err
 
@@ -81,9 +85,9 @@ async def _activity(source: MetricsSource, pod: PodView) -> Activity | str:
         return str(err) or type(err).__name__
 
 
-async def probe_drain(source: MetricsSource, pods: Sequence[PodView], generation: int) -> DrainVerdict:
+async def probe_drain(scrape: Scrape, pods: Sequence[PodView], generation: int) -> DrainVerdict:
     """A pod that cannot be asked may still be busy: that is a problem to show, never a drained generation."""
-    answers = await fetch_activity(source, pods)
+    answers = await scrape(pods)
     for pod, answer in zip(pods, answers, strict=True):
         if isinstance(answer, str):
             problem = f"drain probe failed on pod {pod.name} (gen {generation}): {answer}"

@@ -15,6 +15,7 @@ from firebolt_operator.engine.inputs import EngineImages, EngineInputs
 from firebolt_operator.engine.last_answers import LastAnswers
 from firebolt_operator.engine.metrics import EngineRecorder
 from firebolt_operator.engine.observe import Observer
+from firebolt_operator.engine.scrape_places import ScrapePlaces
 from firebolt_operator.engine.status_writer import write_status
 from firebolt_operator.engine.sweep import Sweeper
 from firebolt_operator.engine.views import Child
@@ -41,6 +42,7 @@ class Surroundings:
     recorder: EngineRecorder
     clock: Clock
     settings: EngineSettings
+    scrapes: ScrapePlaces
     blueprint: Callable[[EngineInputs], Blueprint] = field(default_factory=Draughtsman)
     template_verdicts: LastAnswers[TemplateVerdict] = field(default_factory=LastAnswers[TemplateVerdict])
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("firebolt_operator.engine"))

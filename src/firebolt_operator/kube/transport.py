@@ -19,6 +19,7 @@ from yarl import URL
 
 from firebolt_operator.errors import FencedError, TransientError
 from firebolt_operator.kube.attempt import CURRENT, AdmittedRequest, Attempt
+from firebolt_operator.kube.bodies import whole_body
 from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.identity import Proof
 from firebolt_operator.kube.pauses import CALL_SECONDS, Pauses
@@ -196,23 +197,12 @@ class Transport:
         if call.is_stream and response.status == 200:
             return Answer(response.status, b"", stream=response)
         async with response:
-            return Answer(response.status, await _whole_body(response, call.answer_limit), _retry_after(call, response))
+            return Answer(response.status, await whole_body(response, call.answer_limit), _retry_after(call, response))
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
     """What is large goes out piece by piece: in one go it would hold up everyone else."""
     return io.BytesIO(body) if body is not None and len(body) > LARGE_BODY else body
-
-
-async def _whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    parts: list[bytes] = []
-    room = limit
-    async for part in response.content.iter_any():
-        room -= len(part)
-        if room < 0:
-            raise aiohttp.ClientPayloadError(f"the answer is longer than {limit} bytes")
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _retry_after(call: Call, response: aiohttp.ClientResponse) -> float | None:

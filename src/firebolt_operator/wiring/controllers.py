@@ -10,6 +10,7 @@ from firebolt_operator.engine.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.inputs import EngineImages
 from firebolt_operator.engine.metrics import EngineMetrics, EngineRecorder, NoEngineRecorder
 from firebolt_operator.engine.reconcile import EngineReconciler
+from firebolt_operator.engine.scrape_places import ScrapePlaces
 from firebolt_operator.engine.surroundings import EngineSettings, Surroundings
 from firebolt_operator.engineclass.reconcile import EngineClassReconciler
 from firebolt_operator.instance import mapping as instance_mapping
@@ -62,6 +63,7 @@ def _engine_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
             bounds=parts.bounds,
             drain_settle=settings.drain_settle,
         ),
+        scrapes=ScrapePlaces(parts.clock, passes=settings.concurrent_passes),
     )
     queue = parts.queue(CONTROLLER_ENGINE)
     controller = parts.controller(CONTROLLER_ENGINE, "FireboltEngine", queue, EngineReconciler(around).reconcile)

@@ -1,6 +1,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.engine_settings import AutoStop
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.engine.parking import Keeper, Parking, time_zone
+from firebolt_operator.engine.scrape import fetch_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import ConflictError, TransientError
 from firebolt_operator.refs import Manifest, Ref
@@ -67,7 +69,7 @@ class Setting:
             spec=a_spec(replicas=self.replicas, auto_stop=self.policy),
             engine_class=None,
             pods=[a_pod(f"eng-g0-{index}") for index in range(self.pods)],
-            source=self.metrics,
+            scrape=partial(fetch_activity, self.metrics),
             writer=self.server,
             now=NOON,
         )

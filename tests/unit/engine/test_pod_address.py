@@ -5,13 +5,14 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
 from firebolt_operator.api.names import PORT_ENGINE_METRICS
 from firebolt_operator.engine import scrape
 from firebolt_operator.engine.facts import DrainVerdict
-from firebolt_operator.engine.scrape import PodAddress, probe_drain
+from firebolt_operator.engine.scrape import PodAddress, fetch_activity, probe_drain
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod
 
@@ -72,6 +73,25 @@ async def test_given_a_pod_then_its_own_words_come_back_and_no_connection_is_kep
     assert f"Host: {HERE}:9090\r\n" in pod.requests[0]
 
 
+def pieces(*parts: str) -> Answer:
+    """One chunk each: what a server sends that does not know yet how much it will say."""
+    chunks = [f"{len(part):x}\r\n{part}\r\n" for part in (*parts, "")]
+    head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return (head + "".join(chunks)).encode
+
+
+async def test_given_an_answer_in_pieces_then_it_is_read_to_its_end() -> None:
+    async with pod_at(HERE, pieces("firebolt_running_queries 0\n", "# more\n", "firebolt_suspended_queries 0\n")):
+        assert await metrics_of(HERE) == "firebolt_running_queries 0\n# more\nfirebolt_suspended_queries 0\n"
+
+
+async def test_given_an_answer_without_end_then_half_of_it_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrape, "MOST_BYTES", 100)
+    async with pod_at(HERE, pieces(IDLE, "x" * 100)):
+        with pytest.raises(TransientError, match="longer than 100 bytes"):
+            await metrics_of(HERE)
+
+
 async def test_given_an_ipv6_address_then_it_is_put_in_brackets() -> None:
     try:
         async with pod_at("::1", answer()) as pod:
@@ -107,7 +127,9 @@ async def test_given_pods_that_never_answer_then_all_are_given_up_at_once(monkey
     monkeypatch.setattr(scrape, "CONNECT_SECONDS", 0.5)
     async with pod_at(HERE, silence), pod_at(THERE, silence):
         began_at = time.monotonic()
-        verdict = await probe_drain(PodAddress(), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
+        verdict = await probe_drain(
+            partial(fetch_activity, PodAddress()), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4
+        )
         took = time.monotonic() - began_at
     assert not verdict.is_drained
     assert verdict.problem.startswith("drain probe failed on pod one (gen 4): ")
@@ -132,5 +154,7 @@ async def test_given_pods_that_never_answer_then_all_are_given_up_at_once(monkey
 )
 async def test_given_two_pods_then_both_must_be_idle(body: str, verdict: DrainVerdict) -> None:
     async with pod_at(HERE, answer()), pod_at(THERE, answer(body=body)):
-        found = await probe_drain(PodAddress(), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
+        found = await probe_drain(
+            partial(fetch_activity, PodAddress()), [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4
+        )
     assert found == verdict
