@@ -5,6 +5,8 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
+from firebolt_operator.api.texts import MOST_CHARACTERS, shortened
+
 _NANOSECONDS: Final = {
     "ns": 1,
     "us": 1_000,
@@ -16,8 +18,10 @@ _NANOSECONDS: Final = {
     "h": 3_600_000_000_000,
 }
 _WITH_DAYS: Final = _NANOSECONDS | {"d": 24 * _NANOSECONDS["h"]}
-_COMPONENT: Final = re.compile(r"([0-9.]+)([^0-9.]+)")
-_NUMBER: Final = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+# Nothing is tried twice (possessive repetitions): the time to refuse a text grows with its length, not faster.
+_COMPONENT: Final = re.compile(r"([0-9.]++)([^0-9.]++)")
+_WHOLE: Final = re.compile(rf"(?:{_COMPONENT.pattern})++")
+_NUMBER: Final = re.compile(r"[0-9]++\.?+[0-9]*+|\.[0-9]++")
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1  # Kubernetes counts nanoseconds in 64 bits
 
 
@@ -50,10 +54,9 @@ def _nanoseconds(text: str, units: dict[str, int]) -> int:
     body = text[1:] if text[:1] in {"+", "-"} else text
     if body == "0":
         return 0
-    components = list(_COMPONENT.finditer(body))
-    if not components or "".join(component[0] for component in components) != body:
+    if len(text) > MOST_CHARACTERS or _WHOLE.fullmatch(body) is None:
         raise _malformed(text, units)
-    total = sum(_component(component, units, text) for component in components)
+    total = sum(_component(component, units, text) for component in _COMPONENT.finditer(body))
     signed = -total if text.startswith("-") else total
     if not _LOWEST <= signed <= _HIGHEST:
         raise ValueError(f'"{text}" is longer than a duration can be, about 292 years')
@@ -71,7 +74,7 @@ def _component(match: re.Match[str], units: dict[str, int], text: str) -> int:
 
 def _malformed(text: str, units: dict[str, int]) -> ValueError:
     example = "30s, 1h30m or 1d" if "d" in units else "30s or 1h30m"
-    return ValueError(f'"{text}" is not a duration; write it like {example}')
+    return ValueError(f'"{shortened(text)}" is not a duration; write it like {example}')
 
 
 def _as_timedelta(nanoseconds: int) -> timedelta:

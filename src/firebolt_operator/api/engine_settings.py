@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from firebolt_operator.api.model import Duration, Int32, Model, Quantity, note
+from firebolt_operator.api.texts import MOST_CHARACTERS
 
 Weekday = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 ClockTime = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
@@ -70,6 +71,10 @@ class AutoStop(Model, frozen=True, kw_only=True):
     poll_interval: Annotated[Duration, note("How often activity is looked at.", default="1m")] = "1m"
     time_zone: Annotated[
         str,
-        note("IANA name of the time zone that schedule windows and days are read in.", default="UTC"),
+        note(
+            "IANA name of the time zone that schedule windows and days are read in.",
+            default="UTC",
+            maxLength=MOST_CHARACTERS,
+        ),
     ] = "UTC"
     schedule: Annotated[list[ScheduleWindow], note("Windows in which the engine is never parked.")] = []

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
+from firebolt_operator.api.texts import MOST_CHARACTERS
 from firebolt_operator.refs import Manifest
 
 
@@ -29,6 +30,7 @@ QUANTITY_PATTERN = (
 )
 QUANTITY_SCHEMA: Final[Manifest] = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "maxLength": MOST_CHARACTERS,
     "pattern": QUANTITY_PATTERN,
     "x-kubernetes-int-or-string": True,
 }

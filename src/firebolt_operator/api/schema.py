@@ -7,12 +7,13 @@ from msgspec import inspect
 
 from firebolt_operator.api.model import QUANTITY_SCHEMA, Model
 from firebolt_operator.api.pod_template import pod_template_schema
+from firebolt_operator.api.texts import MOST_CHARACTERS
 from firebolt_operator.refs import Manifest
 
 _MARKED: Final[dict[str, Manifest]] = {
     "free-form": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     "quantity": QUANTITY_SCHEMA,
-    "duration": {"type": "string"},
+    "duration": {"type": "string", "maxLength": MOST_CHARACTERS},
 }
 _CONSTRAINTS: Final = {
     "ge": "minimum",

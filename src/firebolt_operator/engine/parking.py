@@ -18,6 +18,7 @@ from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngin
 from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.api.texts import MOST_CHARACTERS, shortened
 from firebolt_operator.engine.autostop import (
     CLOCK_TOLERANCE,
     Decision,
@@ -146,13 +147,18 @@ def _told(status: EngineStatus, decision: Decision, seen: Observation, now: date
 
 
 def _unknown_zone(name: str) -> Warn:
-    note = f"spec.autoStop.timeZone: {name!r} is no time zone; the engine is woken, but neither parked nor scheduled"
+    what = f"{shortened(name)!r} is no time zone"
+    note = f"spec.autoStop.timeZone: {what}; the engine is woken, but neither parked nor scheduled"
     return Warn(reason=EventReason.UNKNOWN_TIME_ZONE, action="Reconcile", note=note)
 
 
-@lru_cache(maxsize=64)
 def time_zone(name: str) -> tzinfo | None:
     """None for a name that nobody knows: a typo must never stop an engine."""
+    return None if len(name) > MOST_CHARACTERS else _time_zone(name)
+
+
+@lru_cache(maxsize=64)
+def _time_zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

@@ -58,6 +58,11 @@ async def test_accepted_engines(stored: Stored, spec: Manifest | None) -> None:
         pytest.param({"replicas": 1}, "spec.instanceRef: Required value", id="no-instance-field"),
         pytest.param(an_engine(replicas=-1), "spec.replicas: Invalid value: -1", id="negative-replicas"),
         pytest.param(an_engine(instanceRef=""), "spec.instanceRef: Invalid value", id="an-empty-instance-name"),
+        pytest.param(an_engine(drainTimeout="1" * 65), "spec.drainTimeout: Too long", id="a-duration-without-end"),
+        pytest.param(auto_stop(timeZone="A" * 65), "spec.autoStop.timeZone: Too long", id="a-time-zone-without-end"),
+        pytest.param(
+            storage(emptyDir={"sizeLimit": "1" * 65}), "spec.storage.emptyDir.sizeLimit: Too long", id="a-long-size"
+        ),
         pytest.param(an_engine(engineClassRef=""), "spec.engineClassRef: Invalid value", id="an-empty-class-name"),
         pytest.param(an_engine(rollout="rolling"), "spec.rollout: Unsupported value", id="an-unknown-rollout"),
         pytest.param(

@@ -50,6 +50,12 @@ def test_malformed_kubernetes_durations(text: str) -> None:
         parse_duration(text)
 
 
+def test_a_text_too_long_to_be_a_duration_is_refused_and_not_repeated_at_length() -> None:
+    with pytest.raises(ValueError, match="is not a duration") as refused:
+        parse_duration("0" * 63 + "1s")
+    assert str(refused.value).startswith(f'"{"0" * 63}1..." is not')
+
+
 @pytest.mark.parametrize("text", ["2562048h", "-2562048h", "9" * 30 + "ns"])
 def test_durations_that_kubernetes_cannot_count_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="longer than a duration can be"):

@@ -54,7 +54,7 @@ def test_given_auto_stop_then_enabled_is_required_although_it_has_a_default() ->
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        pytest.param("drainTimeout", {"type": "string"}, id="a-duration-is-plain-text"),
+        pytest.param("drainTimeout", {"type": "string", "maxLength": 64}, id="a-duration-is-plain-text"),
         pytest.param("replicas", {"type": "integer", "format": "int32", "minimum": 0}, id="a-number-with-a-bound"),
         pytest.param("rollout", {"type": "string", "enum": ["graceful", "recreate"]}, id="a-choice"),
         pytest.param(
