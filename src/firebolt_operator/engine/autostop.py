@@ -16,7 +16,7 @@ class Policy:
     settings: AutoStop
     idle_timeout: timedelta
     poll_interval: timedelta
-    zone: tzinfo | None  # None: the name of the zone is unknown, so neither parking nor schedules can be judged
+    zone: tzinfo | None  # None: an unknown zone or a malformed duration; neither parking nor schedules can be judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,10 @@ def parse_wake_request(text: str | None) -> datetime | None:
         return None
     try:
         instant = datetime.fromisoformat(text)
-    except ValueError:
+        # Whole seconds, as the status keeps them: a fraction would make a handled request look new for ever.
+        return instant.astimezone(UTC).replace(microsecond=0) if instant.tzinfo else None
+    except (ValueError, OverflowError):  # the first or last day of all, in a zone that leads beyond it
         return None
-    # Whole seconds, as the status keeps them: a fraction would make a handled request look new for ever.
-    return instant.astimezone(UTC).replace(microsecond=0) if instant.tzinfo else None
 
 
 def _keep(seen: Observation, reason: AutoStopReason, *, is_activity: bool = False) -> Decision:
