@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 import uvloop
 
-from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import CONDITION_RECONCILING, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS, SERVICES
 from firebolt_operator.errors import ExpiredError, TransientError
 from firebolt_operator.kube.client import KubeClient
@@ -103,6 +103,7 @@ class Watcher:
             status.phase == "stable"
             and status.observed_generation == metadata.generation
             and status.ready_replicas == seen.spec.replicas
+            and not any(each.type == CONDITION_RECONCILING for each in status.conditions)
         )
         if is_resting:
             self.resting[metadata.name] = status.active_generation

@@ -60,3 +60,4 @@ class SpecRejectedError(OperatorError):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
         self.field = field
+        self.problem = problem

@@ -83,7 +83,8 @@ def active_is_not_newer(truth: Truth) -> bool:
 
 def quiesced_phase_matches_the_spec(truth: Truth) -> bool:
     engine, status = truth.engine, _status(truth)
-    if engine is None or status.phase not in TERMINAL or status.observed != engine.spec.version + 1:
+    is_quiet = status.phase in TERMINAL and not status.standing
+    if engine is None or not is_quiet or status.observed != engine.spec.version + 1:
         return True
     return (status.phase == "stopped") == engine.spec.is_stopped
 

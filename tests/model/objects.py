@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from firebolt_operator.api import names
+from firebolt_operator.api import kstatus, names
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatus, FireboltEngineClass
@@ -77,6 +77,7 @@ def model_status(status: EngineStatus) -> Status:
         observed=status.observed_generation,
         instance_ready=instance.is_true if instance else None,
         ready_reason=ready.reason if ready else "",
+        standing=next((each.type for each in status.conditions if each.type in kstatus.KINDS), ""),
     )
     _KNOWN_STATUS.setdefault(model, status)
     return model

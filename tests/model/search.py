@@ -81,7 +81,8 @@ class Search:
         if engine is None:
             return not invariants.leftovers(state)
         wanted = "stopped" if engine.spec.is_stopped else "stable"
-        is_latest = engine.status.phase == wanted and engine.status.observed == engine.spec.version + 1
+        status = engine.status
+        is_latest = status.phase == wanted and status.observed == engine.spec.version + 1 and not status.standing
         sts = state.truth.children.gens[engine.status.current].sts
         return is_latest and sts is not None and sts.spec == engine.spec and not invariants.leftovers(state)
 

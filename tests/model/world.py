@@ -22,6 +22,7 @@ class Status(NamedTuple):
     observed: int
     instance_ready: bool | None
     ready_reason: str
+    standing: str = ""  # Stalled, Reconciling, or neither
 
 
 class Engine(NamedTuple):

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.names import EnginePhase
+from firebolt_operator.api.names import CONDITION_RECONCILING, EnginePhase
 
 
 def is_at_rest(replicas: int, *, since: int = 0) -> Callable[[FireboltEngine], bool]:
@@ -14,7 +15,8 @@ def is_at_rest(replicas: int, *, since: int = 0) -> Callable[[FireboltEngine], b
     def check(engine: FireboltEngine) -> bool:
         status = engine.status
         is_seen = status.observed_generation == engine.metadata.generation >= since
-        return is_seen and status.phase == phase and status.ready_replicas == replicas
+        has_arrived = status.phase == phase and find_condition(status.conditions, CONDITION_RECONCILING) is None
+        return is_seen and has_arrived and status.ready_replicas == replicas
 
     return check
 

@@ -33,8 +33,14 @@ DRAIN_ENABLED_NOTE = note(
     "Whether an old generation waits for its running queries before it is deleted;"
     " it does unless the engine or its class says no."
 )
-DRAIN_INTERVAL_NOTE = note("How often a draining generation is looked at; 5s if neither engine nor class says.")
+DRAIN_INTERVAL_NOTE = note(
+    "How often a draining generation is looked at, 1s at the least; 5s if neither engine nor class says."
+)
 DRAIN_TIMEOUT_NOTE = note("Longest wait for a draining generation, counted from the switch; unset waits for ever.")
+PROGRESS_DEADLINE_NOTE = note(
+    "How long a new generation may take to be ready before the engine counts as stalled;"
+    " 30m if neither engine nor class says, 0 for no limit."
+)
 ROLLOUT_NOTE = note(
     "graceful, the default, drains the old generation before it is deleted; recreate deletes it after the switch."
 )
@@ -59,6 +65,7 @@ class EngineSpec(Model, frozen=True, kw_only=True):
     drain_check_enabled: Annotated[bool | None, DRAIN_ENABLED_NOTE] = None
     drain_check_interval: Annotated[Duration | None, DRAIN_INTERVAL_NOTE] = None
     drain_timeout: Annotated[Duration | None, DRAIN_TIMEOUT_NOTE] = None
+    progress_deadline: Annotated[Duration | None, PROGRESS_DEADLINE_NOTE] = None
     rollout: Annotated[RolloutName | None, ROLLOUT_NOTE] = None
     metadata_endpoint_override: Annotated[
         str | None, note("Used instead of the instance's metadata endpoint. Cannot be changed once set.")
@@ -69,7 +76,7 @@ class EngineSpec(Model, frozen=True, kw_only=True):
 
 
 class EngineStatus(Model, frozen=True, kw_only=True):
-    observed_generation: Annotated[Int64, note("Last metadata.generation that reached a terminal phase.")] = 0
+    observed_generation: Annotated[Int64, note("metadata.generation that this status speaks of.")] = 0
     current_generation: Annotated[int, note("Latest generation allocated.")]
     active_generation: Annotated[int, note("Generation that serves queries; -1 before the first.")]
     draining_generation: Annotated[int | None, note("Generation that is being drained.")] = None

@@ -19,11 +19,12 @@ class EngineClassSpec(Model, frozen=True, kw_only=True):
     drain_check_enabled: Annotated[bool | None, notes.DRAIN_ENABLED_NOTE] = None
     drain_check_interval: Annotated[Duration | None, notes.DRAIN_INTERVAL_NOTE] = None
     drain_timeout: Annotated[Duration | None, notes.DRAIN_TIMEOUT_NOTE] = None
+    progress_deadline: Annotated[Duration | None, notes.PROGRESS_DEADLINE_NOTE] = None
     auto_stop: Annotated[AutoStop | None, notes.AUTO_STOP_NOTE] = None
 
 
 class EngineClassStatus(Model, frozen=True, kw_only=True):
-    observed_generation: Annotated[Int64, note("Last metadata.generation that was looked at.")] = 0
+    observed_generation: Annotated[Int64, note("metadata.generation that this status speaks of.")] = 0
     bound_engines: Annotated[Int32, note("Engines of this namespace that name this class.")] = 0
     conditions: Annotated[list[Condition], note("What is true of the class, and why.")] = []
 

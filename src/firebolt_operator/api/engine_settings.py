@@ -68,7 +68,7 @@ class AutoStop(Model, frozen=True, kw_only=True):
     idle_timeout: Annotated[
         Duration, note("How long without a query until the engine counts as idle.", default="30m")
     ] = "30m"
-    poll_interval: Annotated[Duration, note("How often activity is looked at.", default="1m")] = "1m"
+    poll_interval: Annotated[Duration, note("How often activity is looked at, 1s at the least.", default="1m")] = "1m"
     time_zone: Annotated[
         str,
         note(

@@ -148,6 +148,7 @@ class EngineClassReason(StrEnum):
     ADMISSIBLE = "Admissible"
     OPERATOR_OWNED_FIELD_SET = "OperatorOwnedFieldSet"
     DELETION_BLOCKED = "DeletionBlocked"
+    SPEC_INVALID = "SpecInvalid"
 
 
 class InstanceReason(StrEnum):
@@ -177,6 +178,7 @@ class EventReason(StrEnum):
     ENGINE_CLASS_MISSING = "EngineClassMissing"
     DRAIN_TIMEOUT = "DrainTimeout"
     UNKNOWN_TIME_ZONE = "UnknownTimeZone"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
 

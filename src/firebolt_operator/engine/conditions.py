@@ -24,6 +24,7 @@ class Verdict:
 def with_verdict(
     status: EngineStatus, kind: str, verdict: Verdict, *, spec_generation: int, now: datetime
 ) -> EngineStatus:
+    """The status speaks of that generation of the spec from now on."""
     condition = Condition(
         type=kind,
         status=verdict.status,
@@ -32,7 +33,8 @@ def with_verdict(
         last_transition_time=now,
         observed_generation=spec_generation,
     )
-    return msgspec.structs.replace(status, conditions=with_condition(status.conditions, condition))
+    conditions = with_condition(status.conditions, condition)
+    return msgspec.structs.replace(status, conditions=conditions, observed_generation=spec_generation)
 
 
 def instance_ready() -> Verdict:

@@ -15,7 +15,6 @@ from firebolt_operator.engine.inputs import ClassInfo
 
 
 def effective_drain_rules(spec: EngineSpec, engine_class: ClassInfo | None, settle: timedelta) -> DrainRules:
-    """Raises SpecRejectedError for a duration that is none."""
     recreates = effective_rollout(spec, engine_class) is Rollout.RECREATE
     return DrainRules(
         is_skipped=recreates or not effective_drain_check_enabled(spec, engine_class),

@@ -1,9 +1,9 @@
 """What holds for an engine: its own setting, else its class's, else the operator's default. One resolver per setting.
 
-The defaults live here and not in the CRD: a default written into every engine would hide the class's value.
+The defaults live here and not in the CRD: a default written into every engine would hide the class's value. A malformed
+duration counts as its default; `spec_problems` tells of it.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -12,14 +12,13 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_settings import AutoStop, EmptyDirStorage, Storage
 from firebolt_operator.api.names import Rollout
 from firebolt_operator.engine.inputs import ClassInfo
-from firebolt_operator.errors import SpecRejectedError
 
 DRAIN_INTERVAL: Final = timedelta(seconds=5)
 IDLE_TIMEOUT: Final = timedelta(minutes=30)
 POLL_INTERVAL: Final = timedelta(minutes=1)
-
-ENGINE_PATH: Final = "spec"
-CLASS_PATH: Final = "spec.engineClassRef"
+PROGRESS_DEADLINE: Final = timedelta(minutes=30)
+SHORTEST_INTERVAL: Final = timedelta(seconds=1)
+"""Nobody may have an engine looked at without a pause."""
 
 
 def effective_storage(spec: EngineSpec, engine_class: ClassInfo | None) -> Storage:
@@ -49,15 +48,21 @@ def effective_drain_check_enabled(spec: EngineSpec, engine_class: ClassInfo | No
 
 def effective_drain_interval(spec: EngineSpec, engine_class: ClassInfo | None) -> timedelta:
     inherited = engine_class.spec.drain_check_interval if engine_class else None
-    chosen = _inheritable("drainCheckInterval", spec.drain_check_interval, inherited)
-    return (chosen and chosen.if_positive()) or DRAIN_INTERVAL
+    return max(SHORTEST_INTERVAL, _positive(spec.drain_check_interval, inherited) or DRAIN_INTERVAL)
 
 
 def effective_drain_timeout(spec: EngineSpec, engine_class: ClassInfo | None) -> timedelta | None:
     """None waits for ever; so does zero or less, since the other reading would cut running queries off."""
-    inherited = engine_class.spec.drain_timeout if engine_class else None
-    chosen = _inheritable("drainTimeout", spec.drain_timeout, inherited)
-    return chosen.if_positive() if chosen else None
+    return _positive(spec.drain_timeout, engine_class.spec.drain_timeout if engine_class else None)
+
+
+def effective_progress_deadline(spec: EngineSpec, engine_class: ClassInfo | None) -> timedelta | None:
+    """None for no limit, which zero or less asks for."""
+    inherited = engine_class.spec.progress_deadline if engine_class else None
+    chosen = _parsed(inherited if spec.progress_deadline is None else spec.progress_deadline)
+    if chosen is None:
+        return PROGRESS_DEADLINE
+    return chosen if chosen > timedelta(0) else None
 
 
 def effective_auto_stop(spec: EngineSpec, engine_class: ClassInfo | None) -> AutoStop | None:
@@ -66,38 +71,21 @@ def effective_auto_stop(spec: EngineSpec, engine_class: ClassInfo | None) -> Aut
     return inherited if spec.auto_stop is None else spec.auto_stop
 
 
-def effective_idle_timeout(spec: EngineSpec, engine_class: ClassInfo | None) -> timedelta:
-    policy = effective_auto_stop(spec, engine_class)
-    chosen = policy and _Duration(f"{_auto_stop_path(spec)}.idleTimeout", policy.idle_timeout)
-    return (chosen and chosen.if_positive()) or IDLE_TIMEOUT
+def idle_timeout(policy: AutoStop) -> timedelta:
+    return _positive(policy.idle_timeout) or IDLE_TIMEOUT
 
 
-def effective_poll_interval(spec: EngineSpec, engine_class: ClassInfo | None) -> timedelta:
-    policy = effective_auto_stop(spec, engine_class)
-    chosen = policy and _Duration(f"{_auto_stop_path(spec)}.pollInterval", policy.poll_interval)
-    return (chosen and chosen.if_positive()) or POLL_INTERVAL
+def poll_interval(policy: AutoStop) -> timedelta:
+    return max(SHORTEST_INTERVAL, _positive(policy.poll_interval) or POLL_INTERVAL)
 
 
-def _auto_stop_path(spec: EngineSpec) -> str:
-    return f"{CLASS_PATH if spec.auto_stop is None else ENGINE_PATH}.autoStop"
+def _positive(own: str | None, inherited: str | None = None) -> timedelta | None:
+    duration = _parsed(inherited if own is None else own)
+    return duration if duration is not None and duration > timedelta(0) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Duration:
-    """A duration as someone wrote it, and where: a malformed one must name the field to mend."""
-
-    path: str
-    text: str
-
-    def if_positive(self) -> timedelta | None:
-        try:
-            duration = parse_duration(self.text)
-        except ValueError as err:
-            raise SpecRejectedError(self.path, str(err)) from err
-        return duration if duration > timedelta(0) else None
-
-
-def _inheritable(field: str, own: str | None, inherited: str | None) -> _Duration | None:
-    if own is not None:
-        return _Duration(f"{ENGINE_PATH}.{field}", own)
-    return None if inherited is None else _Duration(f"{CLASS_PATH}.{field}", inherited)
+def _parsed(text: str | None) -> timedelta | None:
+    try:
+        return None if text is None else parse_duration(text)
+    except ValueError:
+        return None

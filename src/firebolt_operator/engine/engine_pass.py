@@ -8,19 +8,21 @@ import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EnginePhase, EngineReason, ScrapeMode
 from firebolt_operator.engine import gates
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.counting import active_facts, counted
 from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
 from firebolt_operator.engine.draining import DrainRules, needs_probe
-from firebolt_operator.engine.entrance import Admitted, Entrance, TurnedAway
+from firebolt_operator.engine.entrance import Admitted, Entrance, Terms, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
 from firebolt_operator.engine.gauges import Activity
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import Situation, decide_phase
 from firebolt_operator.engine.plan import Plan
+from firebolt_operator.engine.progress import Findings, overdue_generation, overdue_warning, with_findings
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
 from firebolt_operator.engine.surroundings import Surroundings
 from firebolt_operator.engine.views import PodView
@@ -70,7 +72,7 @@ class EnginePass:
         status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)
         text = "Engine status has not yet been populated"
         verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
-        await self._write(self._with(status, names.CONDITION_READY, verdict))
+        await self._write(self._concluded(status, Findings(ready=verdict)))
         self._record(is_success=True)
         return Outcome("status initialised", again=True)
 
@@ -79,7 +81,7 @@ class EnginePass:
         if isinstance(admitted, TurnedAway):
             return await self._turned_away(admitted)
         self._facts = await self._around.observer.facts(self._engine)
-        return await self._carry_out(await self._decide(admitted), admitted.engine_class)
+        return await self._carry_out(await self._decide(admitted), admitted)
 
     async def _decide(self, admitted: Admitted) -> Plan:
         facts = await self._with_drain_probe(admitted.drain)
@@ -95,7 +97,6 @@ class EnginePass:
         )
         situation = Situation(
             spec=self._spec,
-            spec_generation=metadata.generation,
             uid=metadata.uid,
             status=self._status_so_far(),
             facts=facts,
@@ -105,8 +106,9 @@ class EnginePass:
         )
         return decide_phase(situation)
 
-    async def _carry_out(self, plan: Plan, inherited: ClassInfo | None) -> Outcome:
-        status = await self._told(plan)
+    async def _carry_out(self, plan: Plan, admitted: Admitted) -> Outcome:
+        overdue = self._overdue(plan.status, admitted.terms)
+        status = await self._told(plan, admitted.terms, overdue)
         try:
             await self._around.actor.carry_out(plan)
         except RejectedError as err:
@@ -114,10 +116,11 @@ class EnginePass:
             raise
         if status.phase in TERMINAL and status.current_generation != status.active_generation:
             raise RuntimeError(f"{status.phase} with two generations: {status}")
-        parking = await self._park(status, inherited)
+        parking = await self._park(status, admitted.engine_class)
         await self._write(parking.status)
         for warning in (*plan.warnings, *parking.warnings):
             await self._around.warn(self._engine, warning)
+        await self._warn_overdue(overdue)
         return _outcome(plan, parking)
 
     async def _park(self, status: EngineStatus, inherited: ClassInfo | None) -> Parking:
@@ -146,15 +149,23 @@ class EnginePass:
         is_template = isinstance(err, InvalidError)
         reason = EngineReason.TEMPLATE_REJECTED if is_template else EngineReason.ENSURE_FAILED
         verdict = Verdict(status="False", reason=reason, message=str(err))
-        await self._write(self._with(self._status_so_far(), names.CONDITION_READY, verdict))
+        await self._write(self._concluded(self._status_so_far(), Findings(ready=verdict)))
 
-    async def _told(self, plan: Plan) -> EngineStatus:
+    async def _told(self, plan: Plan, terms: Terms, overdue: Stalled | None) -> EngineStatus:
         """The plan's status with what people and autoscalers read out of it."""
         status = self._counted(plan.status)
         verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
         lookup = EventLookup(self._around.reader, self._around.recorder)
         verdict = await diagnosed(verdict, self._observed, self._spec.replicas, lookup=lookup, now=self._now)
-        return self._with(status, names.CONDITION_READY, verdict)
+        found = Findings(ready=verdict, to_mend=terms.to_mend, overdue=overdue, is_at_rest=plan.is_at_rest)
+        return self._concluded(status, found)
+
+    def _overdue(self, status: EngineStatus, terms: Terms) -> Stalled | None:
+        return overdue_generation(status, self._observed.current, terms.progress_deadline, self._now)
+
+    async def _warn_overdue(self, overdue: Stalled | None) -> None:
+        if overdue is not None:
+            await self._around.warn(self._engine, overdue_warning(overdue))
 
     def _counted(self, status: EngineStatus) -> EngineStatus:
         return counted(status, self._observed, self._engine.metadata.name)
@@ -169,11 +180,16 @@ class EnginePass:
         # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
         self._facts = await self._around.observer.at_a_glance.facts(self._engine)
         status = self._counted(self._status_so_far() if turned.is_instance_ready else self._engine.status)
-        if blocked.instance is not None:
+        if blocked is not None and blocked.instance is not None:
             status = self._with(status, names.CONDITION_INSTANCE_READY, blocked.instance)
-        await self._write(self._with(status, names.CONDITION_READY, blocked.ready))
-        why = (blocked.instance or blocked.ready).message
-        return Outcome(f"blocked: {why}", look_again_after=GATE_WAIT)
+        ready = blocked.ready if blocked else ready_verdict(status, self._observed, self._spec.replicas)
+        overdue = self._overdue(status, turned.terms)
+        found = Findings(ready=ready, to_mend=turned.terms.to_mend, overdue=overdue)
+        await self._write(self._concluded(status, found))
+        await self._warn_overdue(overdue)
+        if turned.failure is not None:
+            raise turned.failure
+        return Outcome(f"blocked: {_why(turned)}", look_again_after=GATE_WAIT)
 
     async def _with_drain_probe(self, rules: DrainRules) -> EngineFacts:
         facts, status = self._observed, self._engine.status
@@ -207,6 +223,9 @@ class EnginePass:
     def _with(self, status: EngineStatus, kind: str, verdict: Verdict) -> EngineStatus:
         return with_verdict(status, kind, verdict, spec_generation=self._engine.metadata.generation, now=self._now)
 
+    def _concluded(self, status: EngineStatus, found: Findings) -> EngineStatus:
+        return with_findings(status, found, spec_generation=self._engine.metadata.generation, now=self._now)
+
     async def _write(self, status: EngineStatus) -> None:
         self._engine = await self._around.write_status(self._engine, status)
 
@@ -214,6 +233,12 @@ class EnginePass:
         self._around.recorder.record(self._engine, self._facts)
         if is_success:
             self._around.recorder.reconciled(self._engine, self._around.clock.now())
+
+
+def _why(turned: TurnedAway) -> str:
+    if turned.blocked is not None:
+        return (turned.blocked.instance or turned.blocked.ready).message
+    return turned.terms.to_mend.message if turned.terms.to_mend else ""
 
 
 def _outcome(plan: Plan, parking: Parking) -> Outcome:

@@ -1,38 +1,54 @@
 """Does an engine pass the gates, and with what? Looks up what the gates judge, and sends the Events they call for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineSpec, FireboltEngine
+from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EngineReason, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
 from firebolt_operator.engine import gates
-from firebolt_operator.engine.conditions import Verdict
 from firebolt_operator.engine.drain_rules import effective_drain_rules
 from firebolt_operator.engine.draining import DrainRules
+from firebolt_operator.engine.effective import effective_progress_deadline
 from firebolt_operator.engine.gates import Blocked, Missing, TemplateVerdict
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
+from firebolt_operator.engine.spec_problems import spec_problems
 from firebolt_operator.engine.surroundings import Surroundings
-from firebolt_operator.errors import SpecRejectedError, TransientError
+from firebolt_operator.errors import TransientError
 from firebolt_operator.policy.field_errors import FieldError, aggregate
 from firebolt_operator.refs import Ref, Warn
 
 NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What holds for an engine whether or not it is let in."""
+
+    to_mend: Stalled | None  # what a person must do
+    progress_deadline: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
     """What the decision rests on besides the engine itself."""
 
     engine_class: ClassInfo | None
     instance: InstanceInfo
     drain: DrainRules
+    terms: Terms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnedAway:
-    blocked: Blocked
+    """Nothing is decided. Without `blocked`, Ready goes on telling what serves."""
+
+    terms: Terms
+    blocked: Blocked | None = None
     is_instance_ready: bool = False
+    failure: TransientError | None = None  # raised once all is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +58,43 @@ class Entrance:
     spec: EngineSpec
 
     async def admit(self) -> Admitted | TurnedAway:
-        inherited = await self._class()
-        if isinstance(inherited, Blocked):
-            return TurnedAway(inherited)
+        found = await self._class()
+        inherited = found if isinstance(found, ClassInfo) else None
+        terms = Terms(
+            to_mend=spec_problems(self.spec, inherited),
+            progress_deadline=effective_progress_deadline(self.spec, inherited),
+        )
+        if isinstance(found, Missing):
+            return self._without_class(found, terms)
+        if isinstance(found, Blocked):
+            return TurnedAway(terms=terms, blocked=found)
         instance = self._instance()
         if isinstance(instance, Blocked):
-            return TurnedAway(instance)
+            return TurnedAway(terms=terms, blocked=instance)
         template = self._template(inherited, instance)
         if template.refused is not None:
-            return TurnedAway(template.refused, is_instance_ready=True)
+            return TurnedAway(terms=terms, blocked=template.refused, is_instance_ready=True)
         await self._warn_dropped_volumes(template.dropped)
-        try:
-            rules = effective_drain_rules(self.spec, inherited, self.around.settings.drain_settle)
-        except SpecRejectedError as err:
-            verdict = Verdict(status="False", reason=EngineReason.SPEC_INVALID, message=str(err))
-            return TurnedAway(Blocked(verdict), is_instance_ready=True)
-        return Admitted(inherited, instance, rules)
+        rules = effective_drain_rules(self.spec, inherited, self.around.settings.drain_settle)
+        return Admitted(engine_class=inherited, instance=instance, drain=rules, terms=terms)
+
+    def _without_class(self, missing: Missing, terms: Terms) -> TurnedAway:
+        """What is known of the instance is told all the same: an engine may well serve without its class."""
+        instance = self._instance()
+        to_mend = terms.to_mend or Stalled(EngineReason.ENGINE_CLASS_MISSING, missing.message)
+        return TurnedAway(
+            terms=replace(terms, to_mend=to_mend),
+            blocked=instance if isinstance(instance, Blocked) else None,
+            is_instance_ready=isinstance(instance, InstanceInfo),
+            failure=TransientError(missing.message),
+        )
 
     @property
     def _is_gated(self) -> bool:
         """The other phases finish a rollout that is rendered already, and know nothing of the instance."""
         return self.engine.status.phase in gates.GATED_PHASES
 
-    async def _class(self) -> ClassInfo | Blocked | None:
+    async def _class(self) -> ClassInfo | Missing | Blocked | None:
         name = self.spec.engine_class_ref
         if not name:
             return None
@@ -72,8 +102,8 @@ class Entrance:
         found = gates.class_gate(ref, await self.around.observer.engine_class(ref.namespace, ref.name))
         if isinstance(found, Missing):
             await self._warn(EventReason.ENGINE_CLASS_MISSING, found.message)
-            raise TransientError(found.message)
-        self._settle(EventReason.ENGINE_CLASS_MISSING)
+        else:
+            self._settle(EventReason.ENGINE_CLASS_MISSING)
         return found
 
     def _instance(self) -> InstanceInfo | Blocked:

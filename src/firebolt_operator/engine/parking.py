@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from firebolt_operator.api import names
+from firebolt_operator.api.duration_fields import malformed_durations
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
@@ -27,7 +28,7 @@ from firebolt_operator.engine.autostop import (
     decide_autostop,
     parse_wake_request,
 )
-from firebolt_operator.engine.effective import effective_auto_stop, effective_idle_timeout, effective_poll_interval
+from firebolt_operator.engine.effective import effective_auto_stop, idle_timeout, poll_interval
 from firebolt_operator.engine.gauges import Activity
 from firebolt_operator.engine.inputs import ClassInfo
 from firebolt_operator.engine.scrape import Scrape
@@ -76,9 +77,9 @@ class Keeper:
             return Parking(engine=self.engine, status=self._heard(status, self.spec.replicas))
         policy = Policy(
             settings=settings,
-            idle_timeout=effective_idle_timeout(self.spec, self.engine_class),
-            poll_interval=effective_poll_interval(self.spec, self.engine_class),
-            zone=time_zone(settings.time_zone),
+            idle_timeout=idle_timeout(settings),
+            poll_interval=poll_interval(settings),
+            zone=None if malformed_durations(settings) else time_zone(settings.time_zone),
         )
         return await self._decided(policy, self._refreshed(status))
 
@@ -102,7 +103,7 @@ class Keeper:
             engine=engine,
             status=self._heard(told, max(seen.replicas, decision.replicas)),
             look_again_after=policy.poll_interval,
-            warnings=() if policy.zone else (_unknown_zone(policy.settings.time_zone),),
+            warnings=() if time_zone(policy.settings.time_zone) else (_unknown_zone(policy.settings.time_zone),),
         )
 
     def _heard(self, status: EngineStatus, replicas: int) -> EngineStatus:

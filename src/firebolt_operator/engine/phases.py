@@ -29,7 +29,6 @@ class Situation:
     """Everything a decision depends on."""
 
     spec: EngineSpec
-    spec_generation: int  # metadata.generation
     uid: str  # of the engine: what it does not own is not its own
     status: EngineStatus
     facts: EngineFacts
@@ -72,6 +71,7 @@ def _decide_terminal(situation: Situation) -> Plan:
         status=_settled(situation),
         look_again=REST,
         ensures=_missing_children(situation),
+        is_at_rest=True,
     )
 
 
@@ -100,7 +100,6 @@ def _settled(situation: Situation) -> EngineStatus:
     return msgspec.structs.replace(
         situation.status,
         phase=terminal_phase(situation.spec),
-        observed_generation=situation.spec_generation,
         observed_auth_hash=annotations.get(names.ANNOTATION_AUTH_HASH, ""),
         observed_engine_tls_hash=annotations.get(names.ANNOTATION_ENGINE_TLS_HASH, ""),
         observed_engine_serving_cert_fp="",

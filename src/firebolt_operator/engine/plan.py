@@ -37,3 +37,4 @@ class Plan:
     deletes: tuple[Delete, ...] = ()
     warnings: tuple[Warn, ...] = ()
     waiting_for: str = ""  # for people, in the Rolling message
+    is_at_rest: bool = False  # what runs was compared with what is asked for, and is the same

@@ -3,8 +3,10 @@
 from datetime import datetime
 
 from firebolt_operator.api import names
-from firebolt_operator.api.conditions import Condition, find_condition, with_condition
+from firebolt_operator.api.conditions import Condition, with_condition
+from firebolt_operator.api.duration_fields import malformed_durations
 from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.kstatus import ENGINE_CLASS_REASONS, Stalled, with_standing
 from firebolt_operator.api.names import EngineClassReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.policy.class_checks import check_class_template, deletion_blocked_message
@@ -13,12 +15,23 @@ from firebolt_operator.refs import Ref
 
 
 def decide_status(engine_class: FireboltEngineClass, bound_engines: int, *, now: datetime) -> EngineClassStatus:
+    generation = engine_class.metadata.generation
     ready = _ready(engine_class, _verdict(engine_class, bound_engines), now)
+    standing = _to_mend(engine_class) or ENGINE_CLASS_REASONS.standing(ready.reason, ready.message)
+    told = with_condition(engine_class.status.conditions, ready)
     return EngineClassStatus(
-        observed_generation=engine_class.metadata.generation,
+        observed_generation=generation,
         bound_engines=bound_engines,
-        conditions=with_condition(engine_class.status.conditions, ready),
+        conditions=with_standing(told, standing, spec_generation=generation, now=now),
     )
+
+
+def _to_mend(engine_class: FireboltEngineClass) -> Stalled | None:
+    """Its engines go on without the setting, so the class is fit for use; yet nobody meant it to be like that."""
+    if engine_class.metadata.is_deleting or engine_class.spec is None:
+        return None
+    problems = [f"spec.{each.field}: {each.problem}" for each in malformed_durations(engine_class.spec)]
+    return Stalled(EngineClassReason.SPEC_INVALID, "; ".join(problems)) if problems else None
 
 
 def _verdict(engine_class: FireboltEngineClass, bound_engines: int) -> tuple[bool, str, str]:
@@ -57,6 +70,5 @@ def _ready(engine_class: FireboltEngineClass, verdict: tuple[bool, str, str], no
     )
 
 
-def _words(status: EngineClassStatus) -> tuple[str, str, str] | None:
-    ready = find_condition(status.conditions, names.CONDITION_READY)
-    return None if ready is None else (ready.status, ready.reason, ready.message)
+def _words(status: EngineClassStatus) -> list[tuple[str, str, str, str]]:
+    return [(each.type, each.status, each.reason, each.message) for each in status.conditions]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firebolt_operator.api import names
+from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.refs import Manifest
 from tests.api.crash.ledger import World
@@ -52,6 +53,7 @@ class AtRest:
             "activeGeneration": status.active_generation,
             "drainingGeneration": status.draining_generation,
             "readyReplicas": status.ready_replicas,
+            "reconciling": find_condition(status.conditions, names.CONDITION_RECONCILING),
         }
         wanted = {
             "phase": "stable" if self.replicas else "stopped",
@@ -60,6 +62,7 @@ class AtRest:
             "activeGeneration": self.generation,
             "drainingGeneration": None,
             "readyReplicas": self.replicas,
+            "reconciling": None,
         }
         return [f"{name} is {told[name]}, not {value}" for name, value in wanted.items() if told[name] != value]
 

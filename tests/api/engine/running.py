@@ -248,6 +248,8 @@ def is_at_rest(engine: FireboltEngine, generation: int | None = None) -> bool:
         return False
     if generation is not None and status.active_generation != generation:
         return False
+    if find_condition(status.conditions, "Reconciling") is not None:
+        return False
     return reason(engine) == ("EngineReady" if status.phase == "stable" else "Stopped")
 
 

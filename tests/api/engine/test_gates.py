@@ -122,7 +122,9 @@ class TestInstance:
 
 
 class TestClass:
-    async def test_a_missing_class_is_an_event_and_no_condition(self, operator: Operator, person: Person) -> None:
+    async def test_a_missing_class_is_told_with_an_event_and_looked_for_with_backoff(
+        self, operator: Operator, person: Person
+    ) -> None:
         await person.make_instance()
         await person.make_engine(engineClassRef="nowhere")
         text = (
@@ -131,15 +133,36 @@ class TestClass:
         )
         await operator.sees(lambda: any(run.error == text for run in operator.engines.ended("eng")))
         assert look_again(operator.engines.ended("eng")[-1]) == "backoff"
-        engine = await operator.until_phase("creating")
-        assert (reason(engine), reason(engine, "InstanceReady")) == ("Initializing", "")
-        assert condition(engine).message == "Engine status has not yet been populated"
+        # The engine may come by before the instance does, and say so for a moment.
+        engine = await operator.until_reason("InstanceReady", "InstanceReady")
+        assert (condition(engine, "Stalled").reason, condition(engine, "Stalled").message) == (
+            "EngineClassMissing",
+            text,
+        )
+        assert (reason(engine), reason(engine, "Reconciling")) == ("Rolling", "")
+        assert condition(engine).message == "Engine is in creating phase"
+        assert engine.status.observed_generation == engine.metadata.generation
         await operator.next_pass()
-        description = await person.describe()
-        assert description.count("EngineClassMissing") == 1
-        assert text in description
+        assert [event["note"] for event in await person.events("EngineClassMissing")] == [text]
+        assert await person.children() == set()
         await person.make_class("nowhere")
+        assert reason(await operator.until_at_rest(0), "Stalled") == ""
+
+    async def test_an_engine_that_loses_its_class_serves_on_and_says_both(
+        self, operator: Operator, person: Person
+    ) -> None:
+        await person.make_instance()
+        await person.make_engine()
         await operator.until_at_rest(0)
+        await person.edit_engine(engineClassRef="nowhere")
+        engine = await operator.until_reason("EngineClassMissing", "Stalled")
+        assert (reason(engine), condition(engine).status, engine.status.phase) == ("EngineReady", "True", "stable")
+        await operator.settled()
+        operator.requests.seen.clear()
+        assert look_again(await operator.next_pass()) == "backoff"
+        assert {request for request in operator.requests.seen if not request.startswith("GET")} == set()
+        edited = await person.edit_engine(engineClassRef=None)
+        assert reason(await operator.until_done(edited), "Stalled") == ""
 
     async def test_a_class_that_is_still_on_its_way_to_the_operator_is_not_missed(
         self, operator: Operator, person: Person, monkeypatch: pytest.MonkeyPatch
@@ -363,14 +386,3 @@ async def test_a_gate_that_closes_while_draining_freezes_the_drain(
     undo: Manifest = {"template": {"spec": {"hostname": None}}, "engineClassRef": None}
     await person.edit_engine(**undo)
     await operator.until_at_rest(1)
-
-
-@pytest.mark.parametrize("field", ["drainCheckInterval", "drainTimeout"])
-async def test_a_malformed_duration_names_its_field(operator: Operator, person: Person, field: str) -> None:
-    await person.make_instance()
-    bad: Manifest = {field: "soon"}
-    await person.make_engine(**bad)
-    assert (await blocked(operator, "SpecInvalid")).startswith(f"spec.{field}: ")
-    undo: Manifest = {field: None}
-    await person.edit_engine(**undo)
-    await operator.until_at_rest(0)

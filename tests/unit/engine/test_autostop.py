@@ -2,13 +2,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.names import AutoStopReason
 from firebolt_operator.engine.autostop import Decision, Observation, Policy, decide_autostop, parse_wake_request
 from tests.support.engines import NOON
+from tests.support.properties import patient
 
 MINUTE = timedelta(minutes=1)
 OPEN = [ScheduleWindow(start="11:00", end="13:00")]
@@ -215,9 +216,24 @@ def test_every_decision_is_well_formed_and_never_stops_a_busy_engine(  # noqa: P
         ("2026-04-29T14:00:00+02:00", NOON),
         ("2026-04-29T12:00:00", None),
         ("yesterday", None),
+        ("0001-01-01T00:00:00+23:59", None),
+        ("9999-12-31T23:59:59-23:59", None),
+        ("2026-04-29T12:00:00+99:99", None),
+        ("\ud800", None),
         ("", None),
         (None, None),
     ],
 )
 def test_wake_requests_are_read_strictly(text: str | None, expected: datetime | None) -> None:
     assert parse_wake_request(text) == expected
+
+
+CLOCK = st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})", fullmatch=True)
+
+
+@patient
+@given(st.one_of(st.text(), CLOCK))
+@example("0001-01-01T00:00:00+23:59")
+def test_whatever_a_wake_request_says_it_is_read_as_an_instant_or_as_none(text: str) -> None:
+    found = parse_wake_request(text)
+    assert found is None or found.utcoffset() == timedelta(0)

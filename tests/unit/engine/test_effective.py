@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.engine import EngineSpec
-from firebolt_operator.api.engine_settings import EmptyDirStorage, PersistentVolumeClaimStorage, Storage
+from firebolt_operator.api.engine_settings import AutoStop, EmptyDirStorage, PersistentVolumeClaimStorage, Storage
 from firebolt_operator.api.names import Rollout
 from firebolt_operator.engine.effective import (
     effective_auto_stop,
     effective_drain_check_enabled,
     effective_drain_interval,
     effective_drain_timeout,
-    effective_idle_timeout,
-    effective_poll_interval,
+    effective_progress_deadline,
     effective_rollout,
     effective_storage,
     effective_ui_sidecar,
+    idle_timeout,
+    poll_interval,
 )
 from firebolt_operator.engine.inputs import ClassInfo
-from firebolt_operator.errors import SpecRejectedError
 from tests.support.engine_inputs import engine_class, engine_spec
 
 Resolver = Callable[[EngineSpec, ClassInfo | None], Any]
@@ -62,22 +62,36 @@ class TestDuration:
         assert resolve(engine_spec(), of_class) == 7 * SECONDS
         assert resolve(engine_spec(), None) == default
 
-    @pytest.mark.parametrize("text", ["0", "0s", "-5s"])
-    def test_then_zero_and_less_mean_the_default(
+    @pytest.mark.parametrize("text", ["0", "0s", "-5s", "", "5", "1d", "soon"])
+    def test_then_zero_and_what_is_no_duration_mean_the_default(
         self, resolve: Resolver, field: str, default: timedelta | None, text: str
     ) -> None:
         assert resolve(engine_spec(**{field: text}), engine_class(**{field: "7s"})) == default
+        assert resolve(engine_spec(), engine_class(**{field: text})) == default
 
-    @pytest.mark.parametrize("text", ["", "5", "1d", "soon"])
-    def test_then_a_malformed_value_is_rejected_where_it_was_written(
-        self, resolve: Resolver, field: str, default: timedelta | None, text: str
-    ) -> None:
-        del default
-        with pytest.raises(SpecRejectedError) as own:
-            resolve(engine_spec(**{field: text}), None)
-        with pytest.raises(SpecRejectedError) as inherited:
-            resolve(engine_spec(), engine_class(**{field: text}))
-        assert (own.value.field, inherited.value.field) == (f"spec.{field}", f"spec.engineClassRef.{field}")
+
+@pytest.mark.parametrize(
+    ("own", "inherited", "expected"),
+    [
+        pytest.param("10m", "1h", timedelta(minutes=10), id="engine-beats-class"),
+        pytest.param(None, "1h", timedelta(hours=1), id="class-beats-default"),
+        pytest.param(None, None, timedelta(minutes=30), id="default"),
+        pytest.param("0", "1h", None, id="zero-is-no-limit"),
+        pytest.param(None, "0s", None, id="zero-of-the-class-is-no-limit"),
+        pytest.param("-1m", None, None, id="less-than-zero-is-no-limit"),
+        pytest.param("soon", "1h", timedelta(minutes=30), id="malformed-is-the-default"),
+    ],
+)
+def test_progress_deadline(own: str | None, inherited: str | None, expected: timedelta | None) -> None:
+    of_class = engine_class(**({} if inherited is None else {"progressDeadline": inherited}))
+    spec = engine_spec(**({} if own is None else {"progressDeadline": own}))
+    assert effective_progress_deadline(spec, of_class) == expected
+
+
+@pytest.mark.parametrize("text", ["1ns", "20ms", "1s"])
+def test_given_hardly_any_interval_then_there_is_a_pause_all_the_same(text: str) -> None:
+    assert effective_drain_interval(engine_spec(drainCheckInterval=text), None) == SECONDS
+    assert poll_interval(AutoStop(active_replicas=1, poll_interval=text)) == SECONDS
 
 
 def test_given_storage_then_a_backend_is_taken_whole() -> None:
@@ -101,21 +115,16 @@ def test_given_auto_stop_then_it_is_taken_whole() -> None:
 @pytest.mark.parametrize(
     ("resolve", "field", "default"),
     [
-        (effective_idle_timeout, "idleTimeout", timedelta(minutes=30)),
-        (effective_poll_interval, "pollInterval", timedelta(minutes=1)),
+        (idle_timeout, "idle_timeout", timedelta(minutes=30)),
+        (poll_interval, "poll_interval", timedelta(minutes=1)),
     ],
 )
+@pytest.mark.parametrize("text", ["0s", "-1m", "1 day", "30 minutes", ""])
 def test_given_auto_stop_durations_then_only_positive_ones_count(
-    resolve: Resolver, field: str, default: timedelta
+    resolve: Callable[[AutoStop], timedelta], field: str, default: timedelta, text: str
 ) -> None:
-    def with_value(text: str) -> Any:
-        return {"autoStop": {"enabled": True, "activeReplicas": 1, field: text}}
+    def policy(value: str) -> AutoStop:
+        return AutoStop(**{"active_replicas": 1, field: value})  # type: ignore[arg-type]
 
-    assert resolve(engine_spec(**with_value("2m")), None) == timedelta(minutes=2)
-    assert resolve(engine_spec(), engine_class(**with_value("3m"))) == timedelta(minutes=3)
-    assert resolve(engine_spec(**with_value("0s")), None) == default
-    assert resolve(engine_spec(), None) == default
-    with pytest.raises(SpecRejectedError, match=rf"^spec\.autoStop\.{field}: "):
-        resolve(engine_spec(**with_value("1 day")), None)
-    with pytest.raises(SpecRejectedError, match=rf"^spec\.engineClassRef\.autoStop\.{field}: "):
-        resolve(engine_spec(), engine_class(**with_value("1 day")))
+    assert resolve(policy("2m")) == timedelta(minutes=2)
+    assert resolve(policy(text)) == default

@@ -9,7 +9,7 @@ import pytest
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineStatus
-from firebolt_operator.api.engine_settings import AutoStop
+from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.engine.parking import Keeper, Parking, time_zone
 from firebolt_operator.engine.scrape import fetch_activity
@@ -185,6 +185,31 @@ async def test_given_an_unknown_time_zone_then_people_are_warned_and_nothing_is_
     parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert setting.server.patches == []
     assert [warning.reason for warning in parking.warnings] == ["UnknownTimeZone"]
+
+
+ALL_DAY = [ScheduleWindow(start="00:00", end="23:59")]
+MALFORMED = [
+    pytest.param(AutoStop(enabled=True, active_replicas=3, schedule=ALL_DAY, idle_timeout="30 minutes"), id="idle"),
+    pytest.param(AutoStop(enabled=True, active_replicas=3, schedule=ALL_DAY, poll_interval="often"), id="poll"),
+]
+
+
+@pytest.mark.parametrize("policy", MALFORMED)
+async def test_given_a_malformed_duration_then_the_engine_wakes_all_the_same(policy: AutoStop) -> None:
+    setting = Setting(policy=policy, replicas=0, pods=0, wake=format_time(NOON - SECOND), phase="stopped")
+    woken = await setting.keep(a_status(phase="stopped"))
+    assert setting.server.patches[0]["spec"] == {"replicas": 3}
+    assert (woken.status.auto_stop_reason, woken.look_again_after) == ("WakeRequested", MINUTE)
+
+
+@pytest.mark.parametrize("policy", MALFORMED)
+async def test_given_a_malformed_duration_then_nothing_is_parked_and_no_window_opens(policy: AutoStop) -> None:
+    running, parked = Setting(policy=policy), Setting(policy=policy, replicas=0, pods=0, phase="stopped")
+    idle = await running.keep(a_status(last_activity_time=NOON - 600 * MINUTE))
+    stopped = await parked.keep(a_status(phase="stopped"))
+    assert (running.server.patches, parked.server.patches) == ([], [])
+    assert (idle.status.auto_stop_reason, stopped.status.auto_stop_reason) == ("ActivityObserved", "Stopped")
+    assert idle.warnings == ()
 
 
 def test_time_zones() -> None:
