@@ -5,10 +5,12 @@ import http.client
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -86,6 +88,28 @@ class ControlPlane:
         self._etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
         # Its watch cache would still remember what etcd forgot.
         self.kill_apiserver()
+        self.start_apiserver()
+
+    def back_up(self) -> Path:
+        """Everything that the cluster knows now, for `restore`. For a control plane of one's own: connections break."""
+        copy = self.folder / f"backup-{secrets.token_hex(3)}"
+        with self._without_data():
+            shutil.copytree(self._files.data, copy)
+        return copy
+
+    def restore(self, backup: Path) -> None:
+        """Go back to it, as people do after a disaster: objects and versions are what they were."""
+        with self._without_data():
+            shutil.rmtree(self._files.data)
+            shutil.copytree(backup, self._files.data)
+
+    @contextmanager
+    def _without_data(self) -> Generator[None]:
+        """Nobody holds the data while the block runs."""
+        self.kill_apiserver()
+        processes.kill([self._running.pop(ETCD)])
+        yield
+        self._start_program(ETCD, components.etcd_flags(self._files))
         self.start_apiserver()
 
     def launch(self, name: str, command: Sequence[str]) -> ProcessRecord:

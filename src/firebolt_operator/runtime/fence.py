@@ -29,6 +29,7 @@ class LeaseFence:
     lease_duration: float  # seconds
     renew_deadline: float
     _open_until: float = field(default=-math.inf, init=False)
+    _doubted_at: float = field(default=-math.inf, init=False)
 
     def renewed(self, sent_at: float) -> None:
         """A renewal that was sent at that time (of the monotonic clock) was answered."""
@@ -39,6 +40,15 @@ class LeaseFence:
     def close(self) -> None:
         """The lease is lost; the switch stays armed, whatever the process does with the rest of its life."""
         self._open_until = -math.inf
+
+    def doubt(self) -> None:
+        """A write went unanswered: it may still happen."""
+        self._doubted_at = self.clock.monotonic()
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a write of ours may still be on its way: for as long as the lease would keep others waiting."""
+        return self.clock.monotonic() - self._doubted_at < self.lease_duration
 
     def stand_down(self) -> None:
         """Nothing of ours writes any more, and the lease is about to be given away."""

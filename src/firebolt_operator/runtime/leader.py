@@ -68,6 +68,11 @@ class Election:
             self.fence.remaining()
         except FencedError:
             return
+        if self.fence.is_in_doubt:
+            # What we gave up may yet be stored: whoever leads next must not have begun by then.
+            self.fence.close()
+            log.warning("lease not released, since a write went unanswered; others wait until it expires")
+            return
         self.fence.stand_down()
         freed = self._with_spec(self._lease, holderIdentity="")
         try:
@@ -118,6 +123,7 @@ class Election:
             self.recorder.slow_path()
             await self._look_again()
         except NotFoundError as err:
+            self.fence.close()
             raise FencedError("the lease was deleted") from err
         except OperatorError as err:
             log.warning("lease not renewed", extra={"lease": self.terms.ref, "error": err})

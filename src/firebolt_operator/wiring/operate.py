@@ -12,11 +12,13 @@ from firebolt_operator.api import names, resources
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import SERVICE_ACCOUNT, Credentials, load_credentials
+from firebolt_operator.kube.ports import RequestRecorder
 from firebolt_operator.observability.metrics import LeaderMetrics, Metrics, RequestMetrics
 from firebolt_operator.policy.bounds import ResourceBounds, parse_bounds
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.clock import Clock, SystemClock
 from firebolt_operator.runtime.dead_man import KernelSwitch
+from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
 from firebolt_operator.runtime.manager import Manager
@@ -66,7 +68,7 @@ def _check_selector(text: str) -> None:
 async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credentials, stop: asyncio.Event) -> int:
     metrics, clock = Metrics(), SystemClock()
     fence = _fence(settings, clock)
-    recorder = RequestMetrics(metrics, credentials.server)
+    recorder = _recorder(metrics, credentials, fence)
     client = KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=KINDS)
     async with client:
         parts = Parts(
@@ -94,6 +96,11 @@ def _fence(settings: Settings, clock: Clock) -> LeaseFence | OpenFence:
     if not settings.leader_elect:
         return OpenFence()
     return LeaseFence(clock, KernelSwitch(), lease_duration=15.0, renew_deadline=10.0)
+
+
+def _recorder(metrics: Metrics, credentials: Credentials, fence: LeaseFence | OpenFence) -> RequestRecorder:
+    requests = RequestMetrics(metrics, credentials.server)
+    return Doubts(fence, requests) if isinstance(fence, LeaseFence) else requests
 
 
 def build_manager(parts: Parts, fence: LeaseFence | OpenFence) -> Manager:

@@ -15,7 +15,7 @@ from firebolt_operator.refs import Manifest, Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.coverage import Coverage
-from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.informer import ASK_SECONDS, Informer
 from firebolt_operator.runtime.objects import Key
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
@@ -79,8 +79,10 @@ class Followed:
 
 
 @asynccontextmanager
-async def following(client: KubeClient, cache: Cache[ConfigMap]) -> AsyncGenerator[Followed]:
-    informer = Informer(cache, client, SystemClock(), random.Random())
+async def following(
+    client: KubeClient, cache: Cache[ConfigMap], ask_seconds: float = ASK_SECONDS
+) -> AsyncGenerator[Followed]:
+    informer = Informer(cache, client, SystemClock(), random.Random(), ask_seconds=ask_seconds)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informer.run(), name="informer")
         async with asyncio.timeout(60):

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from firebolt_operator.errors import FencedError
+from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
+from tests.unit.kube.wire import CountedRecorder
 from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_leases import LEASE, MemoryLeases
 
@@ -62,8 +64,8 @@ class Candidate:
         await self.election.hold()
 
 
-async def moment_of_loss(candidate: Candidate, clock: ManualClock) -> float:
-    """When a leader finds that it leads no more."""
+async def moment_of_loss(candidate: Candidate, clock: ManualClock, may_write: list[bool] | None = None) -> float:
+    """When a leader finds that it leads no more, and whether it may write then."""
     lost_at: list[float] = []
 
     async def lead() -> None:
@@ -71,6 +73,8 @@ async def moment_of_loss(candidate: Candidate, clock: ManualClock) -> float:
             await candidate.election.hold()
         except FencedError:
             lost_at.append(clock.monotonic())
+            if may_write is not None:
+                may_write.append(candidate.may_write)
 
     async with asyncio.TaskGroup() as group:
         group.create_task(lead(), name="leader")
@@ -141,6 +145,43 @@ async def test_given_a_lease_that_was_lost_then_it_is_not_released_for_someone_e
     assert leases.writes == ["me"]
 
 
+@pytest.mark.parametrize(
+    ("method", "code", "resource", "is_doubtful"),
+    [
+        pytest.param("PATCH", "error", "services", True, id="given-up"),
+        pytest.param("DELETE", "504", "services", True, id="broken-at-the-server"),
+        pytest.param("PATCH", "409", "services", False, id="refused"),
+        pytest.param("GET", "error", "services", False, id="a-read"),
+        pytest.param("PUT", "error", "leases", False, id="a-renewal"),
+        pytest.param("POST", "error", "tokenreviews", False, id="a-question"),
+    ],
+)
+async def test_given_a_write_that_was_not_answered_then_the_lease_is_left_to_expire(
+    method: str, code: str, resource: str, *, is_doubtful: bool
+) -> None:
+    clock = ManualClock()
+    leases = MemoryLeases(clock)
+    candidate, notes = Candidate(leases), CountedRecorder()
+    await candidate.election.acquire()
+    Doubts(candidate.election.fence, notes).request(method, code, 0.1, resource)
+    await clock.advance(1)
+    await candidate.election.release()
+    assert (holder_of(leases), candidate.switch.armed_for is not None) == (("me", True) if is_doubtful else ("", False))
+    assert not candidate.may_write
+    assert notes.requests == [(method, code, resource)]
+
+
+async def test_given_a_doubt_as_old_as_a_lease_then_the_lease_is_released() -> None:
+    clock = ManualClock()
+    leases = MemoryLeases(clock)
+    candidate = Candidate(leases)
+    candidate.election.fence.doubt()
+    await clock.advance(15)
+    await candidate.election.acquire()
+    await candidate.election.release()
+    assert holder_of(leases) == ""
+
+
 async def test_given_an_api_server_that_is_away_then_the_leader_gives_up_after_ten_seconds() -> None:
     clock = ManualClock()
     leases = MemoryLeases(clock)
@@ -176,7 +217,11 @@ async def test_given_the_lease_is_another_s_then_the_leader_stops_at_once(holder
     assert leases.stored is not None
     metadata = {**leases.stored["metadata"], "resourceVersion": "99"}
     leases.stored = {**leases.stored, "metadata": metadata, "spec": {"holderIdentity": holder}} if holder else None
-    assert await moment_of_loss(candidate, clock) == pytest.approx(2)
+    may_write_when_lost: list[bool] = []
+    assert await moment_of_loss(candidate, clock, may_write_when_lost) == pytest.approx(2)
+    # Not eight seconds later, when its own deadline would have come: the other one has begun.
+    assert may_write_when_lost == [False]
+    assert candidate.switch.armed_for is not None
 
 
 async def test_given_a_slow_renewal_then_the_fence_counts_from_when_it_was_sent() -> None:
