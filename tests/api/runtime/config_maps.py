@@ -20,6 +20,7 @@ from firebolt_operator.runtime.objects import Key
 
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 LABEL = "runtime-test"
+HANG_SECONDS = 120.0
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -68,7 +69,7 @@ class Followed:
     def state(self) -> dict[Key, str]:
         return {found.key: found.metadata.resource_version for found in self.cache.values()}
 
-    async def until(self, is_reached: Callable[[], bool], seconds: float = 60) -> None:
+    async def until(self, is_reached: Callable[[], bool], seconds: float = HANG_SECONDS) -> None:
         """Looks whenever the cache learns something."""
         changed = asyncio.Event()
         self.cache.subscribe(lambda _old, _new: changed.set())
@@ -85,7 +86,7 @@ async def following(
     informer = Informer(cache, client, SystemClock(), random.Random(), ask_seconds=ask_seconds)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informer.run(), name="informer")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANG_SECONDS):
             await informer.synced.wait()
         yield Followed(cache, informer)
         task.cancel()

@@ -1,6 +1,7 @@
 """A small manager that writes ConfigMaps as fast as it may while it leads; run as a process by the tests.
 
-Prints `leading` when its first pass begins. Arguments: kubeconfig, namespace, seconds that each pass takes besides.
+Prints `leading` when its first write was answered. Arguments: kubeconfig, namespace, seconds that each pass takes
+besides, seconds of a lease.
 """
 
 import asyncio
@@ -15,10 +16,12 @@ from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.lease import LEASES
 from firebolt_operator.observability.logs import LogSettings, configure_logging
+from firebolt_operator.observability.metrics import Metrics, RequestMetrics
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome
 from firebolt_operator.runtime.dead_man import KernelSwitch
+from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.leader import Election, LeaseTerms
@@ -34,26 +37,28 @@ KEYS: Final = 6
 
 
 async def run(stop: asyncio.Event) -> int:
-    kubeconfig, namespace, pass_seconds = sys.argv[1:4]
+    kubeconfig, namespace, pass_seconds, lease_seconds = sys.argv[1:5]
+    duration = float(lease_seconds)
     clock, rng = SystemClock(), random.Random()
     terms = LeaseTerms(
         ref=Ref(LEASES, namespace, LEASE_NAME),
         identity=f"{socket.gethostname()}_{uuid.uuid4()}",
-        duration=3.0,
-        renew_deadline=2.0,
-        retry_period=0.4,
+        duration=duration,
+        renew_deadline=duration * 2 / 3,
+        retry_period=duration * 2 / 15,
     )
     fence = LeaseFence(clock, KernelSwitch(), terms.duration, terms.renew_deadline)
     credentials = load_credentials(kubeconfig, {})
-    async with KubeClient.from_credentials(credentials, fence=fence, kinds=[CONFIG_MAPS]) as client:
+    recorder = Doubts(fence, RequestMetrics(Metrics(), credentials.server))
+    async with KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=[CONFIG_MAPS]) as client:
         has_led = False
 
         async def write(number: int) -> Outcome:
             nonlocal has_led
+            await client.apply(a_config_map(namespace, f"load-{number}", value=str(rng.random())))
             if not has_led:
                 print("leading", flush=True)
                 has_led = True
-            await client.apply(a_config_map(namespace, f"load-{number}", value=str(rng.random())))
             await asyncio.sleep(float(pass_seconds))
             return Outcome("written", look_again_after=timedelta(0))
 

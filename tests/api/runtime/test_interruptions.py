@@ -18,6 +18,7 @@ from firebolt_operator.runtime.controller import Controller, ControllerSettings,
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import Priority, WorkQueue
 from tests.api.runtime.config_maps import (
+    HANG_SECONDS,
     ConfigMap,
     Followed,
     a_cache,
@@ -82,7 +83,7 @@ async def converged(client: KubeClient, followed: Followed, observer: Observer) 
     """The cache, and what passes saw of it, equal the server."""
     expected = await server_state(client, followed.cache)
     await followed.until(lambda: followed.state() == expected)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while observer.knows() != expected:
             observer.changed.clear()
             await observer.changed.wait()
@@ -161,7 +162,7 @@ async def test_given_a_forgotten_history_then_a_new_list_finds_what_changed_and_
             await writer.delete(ref_to(NAMESPACE, NAMES[0]), uid=gone["metadata"]["uid"])
             await writer.apply(a_config_map(NAMESPACE, NAMES[1], value="new"))
             await converged(client, followed, observer)
-            assert followed.informer.counts.lists == 2
+            assert followed.informer.counts.lists >= 2
             assert followed.cache.get((NAMESPACE, NAMES[0])) is None
 
 

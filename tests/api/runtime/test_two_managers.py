@@ -19,10 +19,11 @@ from typing import IO, Final
 import pytest
 
 from firebolt_local.control_plane import ControlPlane
+from tests.api.runtime.load_manager import LEASE_NAME
 
 NAMESPACE: Final = "default"
 ROUNDS: Final = 20
-LEAD_SECONDS: Final = 30.0  # a generous limit; a lease of three seconds and a busy machine need a fraction
+HANG_SECONDS: Final = 120.0  # a lease of three seconds needs a fraction, on a busy machine as well
 WRITES: Final = frozenset({"create", "update", "patch", "delete"})
 ROOT: Final = Path(__file__).parents[3]
 
@@ -39,23 +40,25 @@ class ManagerProcess:
         assert line == "leading\n", f"{self.user}: {line!r}\n{self.log.read_text()}"
 
     def exit_code(self) -> int:
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=HANG_SECONDS)
 
 
 def _read_line(stream: IO[str]) -> str:
-    ready, _, _ = select.select([stream], [], [], LEAD_SECONDS)
+    ready, _, _ = select.select([stream], [], [], HANG_SECONDS)
     return stream.readline() if ready else "nothing in time"
 
 
 @contextmanager
-def managers(plane: ControlPlane, *, pass_seconds: float = 0.0) -> Generator[Callable[[], ManagerProcess]]:
+def managers(
+    plane: ControlPlane, *, pass_seconds: float = 0.0, lease_seconds: float = 3.0
+) -> Generator[Callable[[], ManagerProcess]]:
     """Start managers one by one, each with a name of its own in the audit log."""
     started: list[ManagerProcess] = []
 
     def start() -> ManagerProcess:
         user = f"manager-{len(started)}"
         log = plane.folder / f"{user}.stderr"
-        arguments = (str(plane.kubeconfig_for(user)), NAMESPACE, str(pass_seconds))
+        arguments = (str(plane.kubeconfig_for(user)), NAMESPACE, str(pass_seconds), str(lease_seconds))
         with log.open("w") as stderr:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.api.runtime.load_manager", *arguments],
@@ -148,23 +151,29 @@ def test_given_leaders_frozen_beyond_their_lease_at_random_moments_then_none_wri
 def test_given_a_leader_under_load_when_it_is_stopped_then_it_ends_in_time_and_the_next_leads_at_once(
     plane: ControlPlane,
 ) -> None:
-    with managers(plane, pass_seconds=60) as start:
+    # The usual lease: a busy machine must not lose it by itself.
+    with managers(plane, pass_seconds=3600, lease_seconds=15) as start:
         leader = start()
         leader.wait_until_leading()
         standby = start()
         _until_synced(standby)
-        began_at = time.monotonic()
+        identity = _holder(plane)
         leader.process.terminate()
+        # Zero: its own clock, which would have ended it with 1, did not have to.
         assert leader.exit_code() == 0, leader.log.read_text()
-        stopped_after = time.monotonic() - began_at
-        assert stopped_after < 10
+        # Released, not expired: no time has to pass for another to lead.
+        assert _holder(plane) != identity
         standby.wait_until_leading()
-        assert time.monotonic() - began_at - stopped_after < 2.5
     assert late_writes(plane) == []
 
 
+def _holder(plane: ControlPlane) -> str:
+    lease = plane.http.get(f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{LEASE_NAME}")
+    return str(lease["spec"]["holderIdentity"])
+
+
 def _until_synced(manager: ManagerProcess) -> None:
-    deadline = time.monotonic() + LEAD_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while "waiting for the lease" not in manager.log.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.05)

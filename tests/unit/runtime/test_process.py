@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -24,7 +23,7 @@ sys.exit(run_process(main, stop_seconds={limit}))
 
 
 @contextmanager
-def a_process(after: str, limit: float = 9.5) -> Generator[subprocess.Popen[bytes]]:
+def a_process(after: str, limit: float = 3600) -> Generator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(after=after, limit=limit)],
         stdout=subprocess.PIPE,
@@ -42,27 +41,26 @@ def a_process(after: str, limit: float = 9.5) -> Generator[subprocess.Popen[byte
 def test_given_a_first_signal_then_main_stops_in_its_own_way(number: signal.Signals) -> None:
     with a_process("return 0") as process:
         process.send_signal(number)
-        assert process.wait(timeout=10) == 0
+        assert process.wait() == 0
 
 
 def test_given_main_fails_then_its_code_is_the_exit_code() -> None:
     with a_process("return 1") as process:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 1
+        assert process.wait() == 1
 
 
 def test_given_a_second_signal_then_the_process_ends_at_once_with_1() -> None:
-    with a_process('print("stopping", flush=True); await asyncio.sleep(60)') as process:
+    # Nothing else would end it within the hour.
+    with a_process('print("stopping", flush=True); await asyncio.sleep(3600)', limit=3600) as process:
         process.send_signal(signal.SIGTERM)
         assert process.stdout is not None
         assert process.stdout.readline() == b"stopping\n"
-        began_at = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 1
-        assert time.monotonic() - began_at < 2
+        assert process.wait() == 1
 
 
 def test_given_a_component_that_hangs_then_the_process_ends_in_time_with_1() -> None:
-    with a_process("await asyncio.sleep(60)", limit=0.3) as process:
+    with a_process("await asyncio.sleep(3600)", limit=0.3) as process:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 1
+        assert process.wait() == 1
