@@ -57,8 +57,9 @@ def metadata_deployment(instance: FireboltInstance, image: str) -> Manifest:
         "spec": {
             "replicas": 1 if replicas is None else replicas,
             "selector": {"matchLabels": component_labels(instance, names.COMPONENT_METADATA)},
-            # The old pod is gone before the new one starts: two services must never write to one database.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+            # Two services must never write to one database. `maxSurge: 0` would not keep them apart: a rolling update
+            # does not count a pod that is still terminating.
+            "strategy": {"type": "Recreate"},
             "template": _pod_template(instance, image),
         },
     }

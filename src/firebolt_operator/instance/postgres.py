@@ -19,6 +19,11 @@ MOUNT: Final = "/var/lib/postgresql/data"
 # A directory that the process makes itself: fsGroup sets the group of the mount root but not its owner, so the
 # chmod 0700 of initdb would fail there.
 DATA_DIRECTORY: Final = f"{MOUNT}/pgdata"
+PROBE_TIMEOUT_SECONDS: Final = 5  # Kubernetes' own second is short for a program that a busy node has to start
+_ANSWERS: Final[Manifest] = {
+    "exec": {"command": ["pg_isready", "-U", USER]},
+    "timeoutSeconds": PROBE_TIMEOUT_SECONDS,
+}
 
 
 def postgres_credentials(instance: FireboltInstance, password: str) -> Manifest:
@@ -118,16 +123,15 @@ def _container(instance: FireboltInstance, image: str) -> Manifest:
             {"name": "run-postgresql", "mountPath": "/var/run/postgresql"},  # socket and pid file
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - the container's own; initdb writes here
         ],
+        # Ten minutes: a liveness probe alone would kill the recovery after a crash, and the next one as well.
+        "startupProbe": {**_ANSWERS, "periodSeconds": 5, "failureThreshold": 120},
         "readinessProbe": {
             "tcpSocket": {"port": names.PORT_POSTGRES},
             "initialDelaySeconds": 1,
             "periodSeconds": 5,
+            "timeoutSeconds": PROBE_TIMEOUT_SECONDS,
         },
-        "livenessProbe": {
-            "exec": {"command": ["pg_isready", "-U", USER]},
-            "initialDelaySeconds": 5,
-            "periodSeconds": 10,
-        },
+        "livenessProbe": {**_ANSWERS, "initialDelaySeconds": 5, "periodSeconds": 10},
     }
 
 
