@@ -55,12 +55,29 @@ namespace: {{ .Release.Namespace }}
 {{- end -}}
 
 {{- define "firebolt-operator.image" -}}
-{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{- printf "%s%s@%s" .repository (empty .tag | ternary "" (printf ":%v" .tag)) .digest -}}
+{{- else -}}
+{{- printf "%s:%s" .repository (default $.Chart.AppVersion .tag) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* ":8443" and "0.0.0.0:8443" both end with the port. */ -}}
 {{- define "firebolt-operator.port" -}}
 {{- splitList ":" . | last -}}
+{{- end -}}
+
+{{- define "firebolt-operator.metricsService" -}}
+{{- include "firebolt-operator.fullname" . }}-metrics
+{{- end -}}
+
+{{- /* Where the metrics certificate is mounted, and whether there is one. */ -}}
+{{- define "firebolt-operator.metricsCertificates" -}}
+{{- if and .Values.metrics.enabled .Values.metrics.secure .Values.metrics.certSecretName -}}
+/etc/firebolt-operator/metrics
+{{- end -}}
 {{- end -}}
 
 {{- define "firebolt-operator.metricsPortName" -}}

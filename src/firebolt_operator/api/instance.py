@@ -40,7 +40,7 @@ class PostgresSpec(Model, frozen=True, kw_only=True):
 class MetadataSpec(Model, frozen=True, kw_only=True):
     replicas: Annotated[Int32 | None, note("Pods of the metadata service; only 1 is possible.")] = None
     engine_registration: Annotated[
-        bool, note("Registers engines in the metadata service, for access rules in SQL.", default=False)
+        bool, note("Accepted, and not used yet: it changes nothing in this release.", default=False)
     ] = False
     config_format: Annotated[
         Literal["XML", "YAML"],
@@ -66,6 +66,7 @@ AUTH_RULE = rule("!self.enabled || has(self.local)", "spec.auth.local is require
 class InstanceSpec(Model, frozen=True, kw_only=True):
     id: Annotated[
         str,
+        Meta(max_length=128),
         note(
             "Identity of the instance; made when it is created without one, and fixed from then on.",
             **{"x-kubernetes-validations": [ID_RULE]},

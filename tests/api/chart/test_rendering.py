@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from firebolt_operator.settings import parse_settings
-from tests.api.chart.rendering import CHART, arguments, helm, names, only, refusal, rendered
+from tests.api.chart.rendering import CHART, RELEASE, arguments, helm, names, only, refusal, rendered
 
 DEFAULT = [
     "ClusterRole firebolt-operator-apiserver-proxy",
@@ -173,6 +173,13 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
         pytest.param({"drainSettle": "soon"}, "drainSettle", id="no-duration"),
         pytest.param({"logging": {"level": "chatty"}}, "level", id="log-level"),
         pytest.param({"defaultImages": {"envoy": "x"}}, "defaultImages", id="unknown-image"),
+        pytest.param({"watchNamespace": ["a"]}, "watchNamespace", id="misspelt"),
+        pytest.param({"rbac": {"creat": False}}, "creat", id="misspelt-inside"),
+        pytest.param(
+            {"serviceMonitor": {"operator": {"bearerTokenSecret": {"nam": "x"}}}}, "nam", id="misspelt-far-inside"
+        ),
+        pytest.param({"image": {"digest": "0123"}}, "digest", id="no-digest"),
+        pytest.param({"serviceMonitor": {"operator": {"enabled": True}}}, "certSecretName", id="no-ca"),
     ],
 )
 def test_refused_values(values: dict[str, Any], said: str) -> None:
@@ -207,6 +214,7 @@ def test_monitors_come_when_asked_for() -> None:
     values = {
         "podMonitor": {"engines": {"enabled": True}, "gateway": {"enabled": True}, "allNamespaces": True},
         "serviceMonitor": {"operator": operator},
+        "metrics": {"certSecretName": "cert"},
     }
     manifests = rendered(values)
     monitors = [each for each in manifests if each["kind"].endswith("Monitor")]
@@ -216,3 +224,60 @@ def test_monitors_come_when_asked_for() -> None:
     (endpoint,) = only(manifests, "ServiceMonitor")["spec"]["endpoints"]
     assert (endpoint["port"], endpoint["scheme"]) == ("https", "https")
     assert endpoint["authorization"]["credentials"] == {"name": "scraper", "key": "token"}
+
+
+SCRAPED = {"serviceMonitor": {"operator": {"enabled": True}}}
+
+
+@pytest.mark.parametrize(
+    ("values", "ca"),
+    [
+        pytest.param({"metrics": {"certSecretName": "cert"}}, {"name": "cert", "key": "ca.crt"}, id="beside-the-key"),
+        pytest.param(
+            {"serviceMonitor": {"operator": {"enabled": True, "caSecret": {"name": "root", "key": "ca"}}}},
+            {"name": "root", "key": "ca"},
+            id="of-its-own",
+        ),
+    ],
+)
+def test_secure_metrics_are_verified(values: dict[str, Any], ca: dict[str, str]) -> None:
+    (endpoint,) = only(rendered({**SCRAPED, **values}), "ServiceMonitor")["spec"]["endpoints"]
+    assert endpoint["tlsConfig"] == {"serverName": "firebolt-operator-metrics.system.svc", "ca": {"secret": ca}}
+
+
+def test_plain_metrics_need_no_ca() -> None:
+    (endpoint,) = only(rendered({**SCRAPED, "metrics": {"secure": False}}), "ServiceMonitor")["spec"]["endpoints"]
+    assert "tlsConfig" not in endpoint
+
+
+def test_the_operator_shows_the_certificate_of_the_secret() -> None:
+    manifests = rendered({"metrics": {"certSecretName": "cert"}, "extraVolumes": [{"name": "x", "emptyDir": {}}]})
+    pod = only(manifests, "Deployment")["spec"]["template"]["spec"]
+    (mount,) = pod["containers"][0]["volumeMounts"]
+    assert parse_settings(arguments(manifests), {}).metrics.cert_path == mount["mountPath"]
+    assert [volume["name"] for volume in pod["volumes"]] == [mount["name"], "x"]
+    assert pod["volumes"][0]["secret"] == {"secretName": "cert", "defaultMode": 0o440}
+
+
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+
+
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [pytest.param("", f"x/op@{DIGEST}", id="alone"), pytest.param("v9", f"x/op:v9@{DIGEST}", id="beside-a-tag")],
+)
+def test_images_by_digest(tag: str, expected: str) -> None:
+    images = {"engine": f"x/engine@{DIGEST}", "postgres": f"host:5000/pg:16@{DIGEST}"}
+    values = {"image": {"repository": "x/op", "tag": tag, "digest": DIGEST}, "defaultImages": images}
+    manifests = rendered(values)
+    assert only(manifests, "Deployment")["spec"]["template"]["spec"]["containers"][0]["image"] == expected
+    settings = parse_settings(arguments(manifests), {})
+    assert settings.images.wake_agent == expected
+    assert {"engine": settings.images.engine, "postgres": settings.images.postgres} == images
+
+
+def test_kubernetes_that_is_too_old_is_refused() -> None:
+    done = helm("template", RELEASE, str(CHART), "--kube-version", "1.29.9")
+    assert done.returncode != 0
+    assert "1.30" in done.stderr
+    assert helm("template", RELEASE, str(CHART), "--kube-version", "1.30.0").returncode == 0

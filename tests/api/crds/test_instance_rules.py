@@ -51,6 +51,7 @@ def listener(name: str, *, issuer: str = "ca-a", enabled: bool = True, **fields:
         pytest.param(postgres(), id="a-database-by-host-name"),
         pytest.param(postgres(host="10.0.0.1"), id="a-database-by-ipv4-address"),
         pytest.param(postgres(host="[2001:db8::1]"), id="a-database-by-ipv6-address"),
+        pytest.param(an_instance(id="x" * 128), id="the-longest-id"),
         pytest.param(an_instance(gateway={"metricsPort": 1}), id="the-lowest-metrics-port"),
         pytest.param(an_instance(gateway={"metricsPort": 65535}), id="the-highest-metrics-port"),
         pytest.param(an_instance(metricScrapeMode="PodIP"), id="metrics-from-pod-addresses"),
@@ -70,6 +71,7 @@ async def test_accepted_instances(stored: Stored, spec: Manifest) -> None:
         pytest.param({"metadata": {}}, "spec.gateway: Required value", id="no-gateway"),
         pytest.param({"gateway": {}}, "spec.metadata: Required value", id="no-metadata"),
         pytest.param(None, "spec: Required value", id="no-spec"),
+        pytest.param(an_instance(id="x" * 129), "spec.id: Too long", id="an-id-that-is-too-long"),
         pytest.param(an_instance(metadata={"replicas": 2}), "metadata replicas must be 1", id="two-metadata-pods"),
         pytest.param(an_instance(metadata={"replicas": 0}), "metadata replicas must be 1", id="no-metadata-pods"),
         pytest.param(

@@ -1,7 +1,9 @@
 """Does the chart install what the repository says elsewhere?"""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -57,7 +59,25 @@ def test_every_value_is_explained() -> None:
     assert [name for name in values if f"`{name}" not in page] == []
 
 
-def test_every_value_has_a_schema() -> None:
+def test_every_value_has_a_schema_and_nothing_else_is_accepted() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     schema = json.loads((CHART / "values.schema.json").read_text())
-    assert set(schema["properties"]) == set(values)
+    assert set(schema["properties"]) == {*values, "global"}  # Helm's own, where the chart is part of another
+    assert schema["additionalProperties"] is False
+
+
+PASSED_ON = {"podSecurityContext", "resources", "affinity", "global"}
+"""Shapes of Kubernetes, which may grow without us."""
+
+
+def test_no_part_of_ours_takes_what_it_does_not_know() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    assert [path for path, part in _objects(schema, "") if "additionalProperties" not in part] == []
+
+
+def _objects(part: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if part.get("type") == "object":
+        yield path, part
+    for name, inner in part.get("properties", {}).items():
+        if name not in PASSED_ON:
+            yield from _objects(inner, f"{path}.{name}")
