@@ -12,7 +12,7 @@ from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.ownership import generation_labels
 from firebolt_operator.engine.template import EffectiveTemplate
 from firebolt_operator.policy.component_rules import ENGINE
-from firebolt_operator.policy.protected_secrets import is_protected, volume_secrets
+from firebolt_operator.policy.protected_secrets import reaches_protected
 from firebolt_operator.refs import Manifest
 
 DATA_PATH: Final = "/var/lib/firebolt"
@@ -98,12 +98,11 @@ def _web_volume(inputs: EngineInputs) -> list[Manifest]:
 
 
 def _is_usable(volume: Manifest, inputs: EngineInputs) -> bool:
-    """A volume that reaches one of the operator's Secrets is left out rather than refused.
+    """A volume that reaches one of the operator's Secrets or claims is left out rather than refused.
 
     The kubelet keeps refreshing mounted Secrets, so only pods without the volume help; refusing to render would keep
     the exposed ones.
     """
     name = volume.get("name", "")
     is_taken = ENGINE.owns_volume(name) or any(name == mount.volume for mount in inputs.instance.secret_mounts)
-    protected = inputs.instance.protected_secrets
-    return not is_taken and not any(is_protected(secret, protected) for secret in volume_secrets(volume))
+    return not is_taken and not reaches_protected(volume, inputs.instance.protected_secrets)

@@ -1,9 +1,11 @@
-"""Which Secrets does a template reach, and which of them are the operator's own?
+"""Which Secrets and claims does a template reach, and which of them are the operator's own?
 
 Someone who may write a template but not read Secrets must not get at one through a sidecar of their choosing. The sets
 cover the whole instance on purpose: a gateway sidecar must not reach a signing key, nor engine A the key of engine B.
+What other instances of the namespace own is known by the shape of its name.
 """
 
+import re
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
@@ -28,6 +30,9 @@ VOLUME_SECRETS: Final = (
 )
 GENERATION_TLS_SUFFIX: Final = "-engine-tls"
 SIGNING_KEY_MARK: Final = "-auth-signing"
+CREDENTIALS_SUFFIX: Final = names.metadata_credentials_name("")
+DATABASE_CLAIM: Final = re.compile(rf"data-.+{re.escape(names.postgres_name(''))}-[0-9]+")
+CLONED: Final = ("dataSource", "dataSourceRef")
 
 
 def volume_secrets(volume: Manifest) -> list[str]:
@@ -38,6 +43,17 @@ def volume_secrets(volume: Manifest) -> list[str]:
             _text_at(volume, "secret", "secretName"),
             *(_text_at(source, "secret", "name") for source in projected),
             *(_text_at(volume, *keys) for keys in VOLUME_SECRETS),
+        ]
+    )
+
+
+def volume_claims(volume: Manifest) -> list[str]:
+    """The claims a volume mounts, or is filled from, each once."""
+    cloned = (mapping(_at(volume, "ephemeral", "volumeClaimTemplate", "spec", key)) for key in CLONED)
+    return _named(
+        [
+            _text_at(volume, "persistentVolumeClaim", "claimName"),
+            *(text(source.get("name")) for source in cloned if source.get("kind") == "PersistentVolumeClaim"),
         ]
     )
 
@@ -68,7 +84,7 @@ def instance_secret_names(instance: FireboltInstance) -> list[str]:
 
 
 def protected_secret_names(instance: FireboltInstance) -> frozenset[str]:
-    """Every Secret name that controllers guard; the two name shapes come on top (is_protected)."""
+    """Every Secret name that controllers guard; the name shapes come on top (is_protected)."""
     name = instance.metadata.name
     postgres = instance.spec.metadata.postgres
     in_use = postgres.credentials_secret_ref.name if postgres else names.metadata_credentials_name(name)
@@ -93,12 +109,19 @@ def provisioned_secret_names(instance: FireboltInstance) -> frozenset[str]:
 
 def is_protected(name: str, protected: Collection[str]) -> bool:
     """By name, or by shape: the status trails reality, and next generations and next keys are in no list yet."""
-    return name in protected or is_generation_tls_secret(name) or is_signing_key_secret(name)
+    return (
+        name in protected
+        or is_generation_tls_secret(name)
+        or is_signing_key_secret(name)
+        or is_database_credentials(name)
+    )
 
 
 def reaches_protected(volume: Manifest, protected: Collection[str]) -> bool:
     """Whether rendering leaves the volume out."""
-    return any(is_protected(name, protected) for name in volume_secrets(volume))
+    return any(is_protected(name, protected) for name in volume_secrets(volume)) or any(
+        is_database_claim(name) for name in volume_claims(volume)
+    )
 
 
 def is_generation_tls_secret(name: str) -> bool:
@@ -112,14 +135,28 @@ def is_signing_key_secret(name: str) -> bool:
     return bool(before and mark) and (not after or after.startswith("-"))
 
 
+def is_database_credentials(name: str) -> bool:
+    """The credentials of some instance's internal database, such as `inst-metadata-postgres-creds`."""
+    return name.endswith(CREDENTIALS_SUFFIX) and name != CREDENTIALS_SUFFIX
+
+
+def is_database_claim(name: str) -> bool:
+    """The data of some instance's internal database, such as `data-inst-metadata-pg-0`."""
+    return DATABASE_CLAIM.fullmatch(name) is not None
+
+
 def _named(found: list[str]) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def _text_at(node: Any, *keys: str) -> str:
+def _at(node: Any, *keys: str) -> Any:
     for key in keys:
         node = mapping(node).get(key)
-    return text(node)
+    return node
+
+
+def _text_at(node: Any, *keys: str) -> str:
+    return text(_at(node, *keys))
 
 
 def _signing_secrets(instance: FireboltInstance) -> list[str]:

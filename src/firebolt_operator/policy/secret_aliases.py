@@ -1,10 +1,16 @@
-"""Does a template reach one of the operator's Secrets, through a volume or through a container's environment?"""
+"""Does a template reach what is the operator's own: a Secret through a volume or the environment, or a claim?"""
 
 from collections.abc import Iterator
 from typing import Final
 
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
-from firebolt_operator.policy.protected_secrets import IsProtected, container_secrets, volume_secrets
+from firebolt_operator.policy.protected_secrets import (
+    IsProtected,
+    container_secrets,
+    is_database_claim,
+    volume_claims,
+    volume_secrets,
+)
 from firebolt_operator.policy.reading import mapping, mappings, text
 from firebolt_operator.refs import Manifest
 
@@ -14,13 +20,12 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 def check_volume_secrets(
     template: Manifest | None, base: Path, component: str, is_protected: IsProtected
 ) -> list[FieldError]:
-    """One error per volume and Secret, at the volume."""
+    """One error per volume and Secret or claim, at the volume."""
     volumes = mappings(mapping(mapping(template).get("spec")).get("volumes"))
     return [
-        forbidden(base.child("spec", "volumes").at(index), _volume_detail(volume, secret, component))
+        forbidden(base.child("spec", "volumes").at(index), detail)
         for index, volume in enumerate(volumes)
-        for secret in volume_secrets(volume)
-        if is_protected(secret)
+        for detail in _volume_details(volume, component, is_protected)
     ]
 
 
@@ -43,12 +48,18 @@ def _containers(template: Manifest | None, base: Path) -> Iterator[tuple[Path, M
             yield base.child("spec", field).at(index), container
 
 
-def _volume_detail(volume: Manifest, secret: str, component: str) -> str:
+def _volume_details(volume: Manifest, component: str, is_protected: IsProtected) -> Iterator[str]:
     name = text(volume.get("name"))
-    return (
-        f'volume "{name}" reaches Secret "{secret}", which the {component} operator mounts itself;'
-        " use a Secret of your own"
-    )
+    for secret in filter(is_protected, volume_secrets(volume)):
+        yield (
+            f'volume "{name}" reaches Secret "{secret}", which the {component} operator mounts itself;'
+            " use a Secret of your own"
+        )
+    for claim in filter(is_database_claim, volume_claims(volume)):
+        yield (
+            f'volume "{name}" reaches PersistentVolumeClaim "{claim}", which holds the database of an instance;'
+            " use a claim of your own"
+        )
 
 
 def _environment_detail(container: Manifest, secret: str, component: str) -> str:

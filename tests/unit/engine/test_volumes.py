@@ -117,6 +117,8 @@ def test_given_secret_mounts_then_they_stand_between_the_operators_and_the_users
         {"name": "x", "projected": {"sources": [{"secret": {"name": "admin"}}]}},
         {"name": "x", "secret": {"secretName": "other-g3-engine-tls"}},
         {"name": "x", "csi": {"driver": "d", "nodePublishSecretRef": {"name": "inst-auth-signing-2"}}},
+        {"name": "x", "secret": {"secretName": "other-metadata-postgres-creds"}},
+        {"name": "x", "persistentVolumeClaim": {"claimName": "data-other-metadata-pg-0"}},
     ],
 )
 def test_given_a_volume_that_is_the_operators_or_reaches_its_secrets_then_it_is_left_out(volume: Manifest) -> None:

@@ -152,6 +152,35 @@ def test_without_an_instance_the_controller_still_knows_the_shapes() -> None:
     assert paths(dropped_volumes(spec, None, frozenset())) == ["spec.template.spec.volumes[0]"]
 
 
+NEIGHBOURS = "neighbour-metadata-postgres-creds"
+NEIGHBOURS_CLAIM = {"claimName": "data-neighbour-metadata-pg-0"}
+
+
+@pytest.mark.parametrize("on_class", [False, True], ids=["engine-template", "class-template"])
+def test_what_belongs_to_the_database_of_another_instance_is_out_of_reach(on_class: bool) -> None:
+    template = a_template(
+        a_container("env", **from_env(NEIGHBOURS)),
+        a_container("from", **from_env_from(NEIGHBOURS)),
+        volumes=[
+            a_secret_volume("password", NEIGHBOURS),
+            {"name": "projected", "projected": {"sources": [{"secret": {"name": NEIGHBOURS}}]}},
+            {"name": "disk", "persistentVolumeClaim": NEIGHBOURS_CLAIM},
+        ],
+    )
+    base = "spec.engineClassRef.template" if on_class else "spec.template"
+    spec = an_engine_spec(None if on_class else template)
+    inherited = a_class(template) if on_class else None
+    assert paths(check_engine_template(spec, inherited, PROTECTED)) == [
+        f"{base}.spec.containers[{index}]" for index in range(2)
+    ]
+    dropped = dropped_volumes(spec, inherited, PROTECTED)
+    assert paths(dropped) == [f"{base}.spec.volumes[{index}]" for index in range(3)]
+    assert aggregate(dropped[2:]) == (
+        f'{base}.spec.volumes[2]: Forbidden: volume "disk" reaches PersistentVolumeClaim'
+        ' "data-neighbour-metadata-pg-0", which holds the database of an instance; use a claim of your own'
+    )
+
+
 @pytest.mark.parametrize(
     ("template", "path", "container", "secret"),
     [

@@ -5,12 +5,14 @@ import pytest
 from firebolt_operator.policy.protected_secrets import (
     container_secrets,
     instance_secret_names,
+    is_database_claim,
     is_generation_tls_secret,
     is_protected,
     is_signing_key_secret,
     protected_secret_names,
     provisioned_secret_names,
     reaches_protected,
+    volume_claims,
     volume_secrets,
 )
 from firebolt_operator.refs import Manifest
@@ -57,6 +59,60 @@ CERT_MANAGER: Manifest = {"enabled": True, "certManager": {"issuerRef": {"name":
 )
 def test_secrets_of_a_volume(source: Manifest, expected: list[str]) -> None:
     assert volume_secrets({"name": "v", **source}) == expected
+
+
+def cloned(field: str, kind: str) -> Manifest:
+    source = {field: {"kind": kind, "name": "c"}}
+    return {"ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"], **source}}}}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param({"persistentVolumeClaim": {"claimName": "c"}}, ["c"], id="a-claim"),
+        pytest.param({"persistentVolumeClaim": {"claimName": "c", "readOnly": True}}, ["c"], id="a-claim-to-read-only"),
+        pytest.param(cloned("dataSource", "PersistentVolumeClaim"), ["c"], id="a-clone-of-a-claim"),
+        pytest.param(cloned("dataSourceRef", "PersistentVolumeClaim"), ["c"], id="a-clone-by-reference"),
+        pytest.param(cloned("dataSource", "VolumeSnapshot"), [], id="a-snapshot-has-a-name-of-its-own"),
+        pytest.param({"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}, [], id="an-empty-claim-of-its-own"),
+        pytest.param({"secret": {"secretName": "c"}}, [], id="a-secret-is-no-claim"),
+        pytest.param({"persistentVolumeClaim": None, "ephemeral": None}, [], id="nulls-never-count"),
+    ],
+)
+def test_claims_of_a_volume(source: Manifest, expected: list[str]) -> None:
+    assert volume_claims({"name": "v", **source}) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("data-inst-metadata-pg-0", True),
+        ("data-other-metadata-pg-0", True),
+        ("data-other-metadata-pg-12", True),
+        ("data-eng-g0-0", False),
+        ("data-metadata-pg-0", False),
+        ("data-other-metadata-pg", False),
+        ("data-other-metadata-pg-0-copy", False),
+        ("my-data-other-metadata-pg-0", False),
+    ],
+)
+def test_shape_of_a_databases_claim(name: str, expected: bool) -> None:
+    assert is_database_claim(name) is expected
+    assert reaches_protected({"name": "v", "persistentVolumeClaim": {"claimName": name}}, frozenset()) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("inst-metadata-postgres-creds", True),
+        ("other-metadata-postgres-creds", True),
+        ("-metadata-postgres-creds", False),
+        ("metadata-postgres-creds", False),
+        ("other-metadata-postgres-creds-copy", False),
+    ],
+)
+def test_shape_of_a_databases_credentials(name: str, expected: bool) -> None:
+    assert is_protected(name, frozenset()) is expected
 
 
 def test_secrets_of_a_container_env_first_each_once() -> None:
