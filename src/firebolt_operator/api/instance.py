@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.model import Int32, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
+from firebolt_operator.api.model import Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSSpec
 
 IDENTIFIER = r"^[A-Za-z0-9_.\-]+$"
@@ -66,9 +66,10 @@ AUTH_RULE = rule("!self.enabled || has(self.local)", "spec.auth.local is require
 class InstanceSpec(Model, frozen=True, kw_only=True):
     id: Annotated[
         str,
-        Meta(max_length=128),
         note(
             "Identity of the instance; made when it is created without one, and fixed from then on.",
+            # Not a constraint of the model: a longer one that was stored before must still be read.
+            maxLength=128,
             **{"x-kubernetes-validations": [ID_RULE]},
         ),
     ] = ""
@@ -93,6 +94,7 @@ class InstanceStatus(Model, frozen=True, kw_only=True):
         Literal["", "Provisioning", "Ready", "Degraded", "Failed"],
         note("State of the instance as a whole.", enum=["Provisioning", "Ready", "Degraded", "Failed"]),
     ] = ""
+    observed_generation: Annotated[Int64, note("metadata.generation of the instance that this status speaks of.")] = 0
     instance_id: Annotated[str, note("The id that was first published to engines.")] = msgspec.field(
         default="", name="instanceID"
     )

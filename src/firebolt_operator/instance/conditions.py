@@ -20,6 +20,12 @@ ROLLED_UP: Final = (
     names.CONDITION_ENGINE_TLS_READY,
     names.CONDITION_GATEWAY_TLS_READY,
 )
+FEATURES: Final = (
+    names.CONDITION_AUTH_READY,
+    names.CONDITION_ENGINE_TLS_READY,
+    names.CONDITION_GATEWAY_TLS_READY,
+)
+"""Not true only when the spec asks for what this release does not have."""
 
 
 @dataclass(frozen=True, slots=True)

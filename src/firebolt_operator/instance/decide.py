@@ -56,6 +56,7 @@ def decide_instance(situation: Situation) -> InstancePlan:
                 condition=rejected.condition,
                 reason=InstanceReason.TEMPLATE_REJECTED,
                 message=aggregate(rejected.errors),
+                needs_person=True,
             ),
         )
     return _decide_components(situation)
@@ -71,7 +72,8 @@ def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
     draft = _without_lost_components(draft, facts)
     if problem.clears_metadata:
         draft = draft.without_metadata()
-    return draft.told(problem.condition, Verdict("False", problem.reason, problem.message)).finished()
+    draft = draft.told(problem.condition, Verdict("False", problem.reason, problem.message))
+    return draft.finished(stalled_by=problem.condition if problem.needs_person else "")
 
 
 def step_problem(step: Step, error: str) -> Problem:
@@ -113,7 +115,8 @@ def _decide_metadata(situation: Situation, done: tuple[Step, ...]) -> InstancePl
     unwritable = config_problem(situation.instance)
     if unwritable is not None:
         text = f"ensuring metadata configmap: {unwritable}"
-        return _stop(situation, _metadata_problem(InstanceReason.ENSURE_FAILED, text), done)
+        problem = _metadata_problem(InstanceReason.ENSURE_FAILED, text, needs_person=True)
+        return _stop(situation, problem, done)
     steps = (*done, *metadata_steps(situation.blueprint, facts))
     if facts.metadata.problem:
         return _stop(situation, _metadata_problem(InstanceReason.PROBE_FAILED, facts.metadata.problem), steps)
@@ -171,5 +174,11 @@ def _fail_for_good(situation: Situation, terminal: Terminal) -> InstancePlan:
     )
 
 
-def _metadata_problem(reason: str, message: str) -> Problem:
-    return Problem(stage=Stage.METADATA, condition=names.CONDITION_METADATA_READY, reason=reason, message=message)
+def _metadata_problem(reason: str, message: str, *, needs_person: bool = False) -> Problem:
+    return Problem(
+        stage=Stage.METADATA,
+        condition=names.CONDITION_METADATA_READY,
+        reason=reason,
+        message=message,
+        needs_person=needs_person,
+    )

@@ -43,7 +43,7 @@ class InstancePass:
 
     async def _work(self) -> Outcome:
         new_id = mint_instance_id(self._now, self._around.entropy(ENTROPY_BYTES))
-        upkeep = decide_upkeep(self._instance, new_id=new_id)
+        upkeep = decide_upkeep(self._instance, new_id=new_id, now=self._now)
         if upkeep is not None:
             return await self._keep_up(upkeep)
         situation = Situation(

@@ -14,6 +14,8 @@ LABELS = ("namespace", "name")
 PHASES = tuple(phase for phase in InstancePhase if phase)
 CONDITIONS = (
     names.CONDITION_READY,
+    names.CONDITION_STALLED,
+    names.CONDITION_RECONCILING,
     names.CONDITION_METADATA_READY,
     names.CONDITION_GATEWAY_READY,
     names.CONDITION_AUTH_READY,

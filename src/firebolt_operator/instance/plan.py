@@ -32,6 +32,7 @@ class Problem:
     reason: str
     message: str
     clears_metadata: bool = False
+    needs_person: bool = False  # trying again does not help
 
     def __str__(self) -> str:
         return f"{self.condition} ({self.reason}): {self.message}"

@@ -52,7 +52,9 @@ def decide_postgres(
             return _without_credentials(instance, volume, postgres_steps(blueprint, facts), new_password)
         case _:
             problem = internal_credentials_problem(seen)
-            return Proceed(postgres_steps(blueprint, facts)) if problem is None else Stuck(_secret_problem(problem))
+            if problem is not None:
+                return Stuck(_secret_problem(problem, needs_person=True))
+            return Proceed(postgres_steps(blueprint, facts))
 
 
 def _without_credentials(
@@ -75,12 +77,13 @@ def _without_credentials(
     return Proceed((create, *steps))
 
 
-def _secret_problem(problem: str) -> Problem:
+def _secret_problem(problem: str, *, needs_person: bool = False) -> Problem:
     return Problem(
         stage=Stage.METADATA,
         condition=names.CONDITION_METADATA_READY,
         reason=InstanceReason.POSTGRES_ENSURE_FAILED,
         message=f"{SECRET}: {problem}",
+        needs_person=needs_person,
     )
 
 

@@ -8,8 +8,10 @@ import msgspec
 from firebolt_operator.api import names
 from firebolt_operator.api.conditions import find_condition, with_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
-from firebolt_operator.api.names import InstancePhase
+from firebolt_operator.api.kstatus import Reconciling, Stalled, Standing, with_standing
+from firebolt_operator.api.names import InstancePhase, InstanceReason
 from firebolt_operator.instance.conditions import (
+    FEATURES,
     GATEWAY_PROVISIONING,
     GATEWAY_READY,
     METADATA_PROVISIONING,
@@ -99,11 +101,37 @@ class Draft:
     def in_phase(self, phase: InstancePhase) -> "Draft":
         return self._but(phase=phase.value)
 
-    def finished(self) -> InstanceStatus:
-        """The phase comes strictly after the roll-up that it is read from."""
+    def begun(self, why: str) -> InstanceStatus:
+        """Before anything was looked at: for a new instance, and for one that a person cleared."""
+        return self.in_phase(InstancePhase.PROVISIONING).stamped(Reconciling(InstanceReason.PROVISIONING, why))
+
+    def finished(self, *, stalled_by: str = "") -> InstanceStatus:
+        """`stalled_by` is the condition that only a person can mend, if there is one.
+
+        The phase comes strictly after the roll-up that it is read from.
+        """
         verdict = roll_up(self.status.conditions)
         phase = phase_after(self.status.phase, is_ready=verdict.status == "True")
-        return self.told(names.CONDITION_READY, verdict).in_phase(phase).status
+        standing = self._standing(stalled_by or self._lacking_feature(), verdict)
+        return self.told(names.CONDITION_READY, verdict).in_phase(phase).stamped(standing)
+
+    def _standing(self, stalled_by: str, ready: Verdict) -> Standing:
+        culprit = find_condition(self.status.conditions, stalled_by)
+        if culprit is not None:
+            return Stalled(culprit.reason, f"{stalled_by}: {culprit.message}")
+        if InstancePhase(self.status.phase) is InstancePhase.FAILED:
+            return Stalled(ready.reason, ready.message)
+        return None if ready.status == "True" else Reconciling(ready.reason, ready.message)
+
+    def _lacking_feature(self) -> str:
+        found = (find_condition(self.status.conditions, kind) for kind in FEATURES)
+        return next((each.type for each in found if each is not None and not each.is_true), "")
+
+    def stamped(self, standing: Standing) -> InstanceStatus:
+        """With its standing and the generation that all of it was found out about."""
+        spec_generation = self.instance.metadata.generation
+        conditions = with_standing(self.status.conditions, standing, spec_generation=spec_generation, now=self.now)
+        return self._but(conditions=conditions, observed_generation=spec_generation).status
 
     def _says(self, kind: str) -> bool:
         condition = find_condition(self.status.conditions, kind)

@@ -1,5 +1,7 @@
 """What must be settled on the instance itself before its objects are looked at? One small write per pass."""
 
+from datetime import datetime
+
 import msgspec
 
 from firebolt_operator.api import names
@@ -7,10 +9,11 @@ from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.names import InstancePhase
 from firebolt_operator.instance.failed import asks_to_clear
 from firebolt_operator.instance.plan import AT_ONCE, InstancePlan
+from firebolt_operator.instance.status import Draft
 from firebolt_operator.refs import Manifest
 
 
-def decide_upkeep(instance: FireboltInstance, *, new_id: str) -> InstancePlan | None:
+def decide_upkeep(instance: FireboltInstance, *, new_id: str, now: datetime) -> InstancePlan | None:
     """None when there is nothing; an instance that is being deleted is not asked."""
     status, finalizers = instance.status, instance.metadata.finalizers
     if names.FINALIZER_INSTANCE not in finalizers:
@@ -20,25 +23,25 @@ def decide_upkeep(instance: FireboltInstance, *, new_id: str) -> InstancePlan | 
         # An id that engines know and that somebody removed is put back: a new one would cut them off from their data.
         return _patched(status, "giving the instance its id", {"spec": {"id": status.instance_id or new_id}})
     if asks_to_clear(instance):
-        return _decide_clearing(instance)
+        return _decide_clearing(instance, now)
     if InstancePhase(status.phase) is InstancePhase.UNSET:
-        return _restarted(status, "provisioning begins")
+        return _restarted(Draft(instance, now, status), "provisioning begins")
     return None
 
 
-def _decide_clearing(instance: FireboltInstance) -> InstancePlan:
+def _decide_clearing(instance: FireboltInstance, now: datetime) -> InstancePlan:
     """The phase first, the wish second: whoever dies in between finds the wish again, and then only removes it."""
     if InstancePhase(instance.status.phase) is not InstancePhase.FAILED:
         patch: Manifest = {"metadata": {"annotations": {names.ANNOTATION_CLEAR_FAILED: None}}}
         return _patched(instance.status, "removing the wish to clear Failed", patch)
     # Without the recorded id the present one is accepted, and recorded when it is published.
-    return _restarted(msgspec.structs.replace(instance.status, instance_id=""), "Failed was cleared by a person")
+    accepting = msgspec.structs.replace(instance.status, instance_id="")
+    return _restarted(Draft(instance, now, accepting), "Failed was cleared by a person")
 
 
 def _patched(status: InstanceStatus, reason: str, patch: Manifest) -> InstancePlan:
     return InstancePlan(reason=reason, status=status, look_again_after=AT_ONCE, patch=patch)
 
 
-def _restarted(status: InstanceStatus, reason: str) -> InstancePlan:
-    provisioning = msgspec.structs.replace(status, phase=InstancePhase.PROVISIONING.value)
-    return InstancePlan(reason=reason, status=provisioning, look_again_after=AT_ONCE)
+def _restarted(draft: Draft, reason: str) -> InstancePlan:
+    return InstancePlan(reason=reason, status=draft.begun(reason), look_again_after=AT_ONCE)

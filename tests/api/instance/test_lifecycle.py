@@ -2,6 +2,7 @@
 
 import json
 
+from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.names import FINALIZER_INSTANCE
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
@@ -76,7 +77,7 @@ async def test_metrics_follow_the_instance(operator: Operator, person: Person) -
 async def test_the_phase_follows_the_pods(operator: Operator, person: Person) -> None:
     template = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
     await person.make_instance(metadata={"template": template})
-    waiting = await operator.until(lambda found: found.status.conditions != [])
+    waiting = await operator.until(lambda found: find_condition(found.status.conditions, "MetadataReady") is not None)
     assert (waiting.status.phase, waiting.status.metadata_endpoint) == ("Provisioning", "")
     assert await person.names(DEPLOYMENTS) == {"inst-metadata"}  # the gateway waits
     await person.patch_instance({"spec": {"metadata": {"template": None}}})
@@ -155,7 +156,13 @@ async def test_a_rejected_template_is_told_and_changes_nothing(operator: Operato
         "MetadataReady: spec.metadata.template.spec.hostname: Forbidden: hostname is owned by the operator",
     )
     assert degraded.status.metadata_endpoint != ""
+    stalled = find_condition(degraded.status.conditions, "Stalled")
+    assert stalled is not None
+    assert (stalled.reason, stalled.message) == (ready.reason, ready.message)
+    assert degraded.status.observed_generation == degraded.metadata.generation
     after = await person.read(DEPLOYMENTS, "inst-metadata")
     assert json.dumps(after["spec"]) == json.dumps(before["spec"])
     await person.patch_instance({"spec": {"metadata": {"template": None}}})
-    await operator.until_ready()
+    mended = (await operator.until_ready()).status
+    assert {each.type for each in mended.conditions} & {"Stalled", "Reconciling"} == set()
+    assert mended.observed_generation == degraded.metadata.generation + 1

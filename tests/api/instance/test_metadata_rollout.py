@@ -60,7 +60,7 @@ def _has_no_replica(deployment: Manifest | None) -> bool:
     assert deployment is not None
     status = deployment["status"]
     is_seen = status.get("observedGeneration") == deployment["metadata"]["generation"]
-    return is_seen and status.get("replicas", 0) == 0
+    return bool(is_seen and status.get("replicas", 0) == 0)
 
 
 def _is_recreated(deployment: Manifest | None) -> bool:

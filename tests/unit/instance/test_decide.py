@@ -196,7 +196,7 @@ def test_given_an_external_database_then_lost_internal_credentials_do_not_matter
 
 
 def upkeep(instance: FireboltInstance) -> tuple[Manifest | None, InstanceStatus] | None:
-    plan = decide_upkeep(instance, new_id=NEW_ID)
+    plan = decide_upkeep(instance, new_id=NEW_ID, now=NOON)
     if plan is None:
         return None
     assert (plan.look_again_after, plan.steps) == (AT_ONCE, ())
@@ -208,7 +208,9 @@ def test_upkeep_takes_one_step_at_a_time() -> None:
     assert upkeep(fresh) == ({"metadata": {"finalizers": ["other", names.FINALIZER_INSTANCE]}}, InstanceStatus())
     guarded = an_instance(id="")
     assert upkeep(guarded) == ({"spec": {"id": NEW_ID}}, InstanceStatus())
-    assert upkeep(an_instance()) == (None, InstanceStatus(phase="Provisioning"))
+    begun = upkeep(an_instance())
+    assert begun is not None
+    assert (begun[0], begun[1].phase) == (None, "Provisioning")
     assert upkeep(an_instance(status={"phase": "Provisioning"})) is None
     assert upkeep(an_instance(status={"phase": "Failed"})) is None
 

@@ -11,7 +11,7 @@ from firebolt_operator.instance.conditions import ROLLED_UP
 from firebolt_operator.instance.decide import decide_instance
 from firebolt_operator.instance.facts import Readiness
 from firebolt_operator.instance.upkeep import decide_upkeep
-from tests.unit.instance.builders import a_situation, an_instance, some_facts
+from tests.unit.instance.builders import NOON, a_situation, an_instance, some_facts
 
 NEW_ID = "01NEW000000000000000000000"
 
@@ -33,7 +33,7 @@ WORLDS = st.builds(World, postgres=st.booleans(), metadata=st.booleans(), gatewa
 def next_status(status: InstanceStatus, world: World) -> InstanceStatus:
     """One pass. The metadata service is not ready while its database is down."""
     instance: FireboltInstance = an_instance(status=status)
-    plan = decide_upkeep(instance, new_id=NEW_ID)
+    plan = decide_upkeep(instance, new_id=NEW_ID, now=NOON)
     if plan is None:
         facts = some_facts(metadata=Readiness(world.postgres and world.metadata), gateway=Readiness(world.gateway))
         plan = decide_instance(a_situation(instance, facts))
@@ -54,6 +54,9 @@ def test_the_phase_reflects_the_world_after_every_pass(worlds: list[World]) -> N
         ready = find_condition(status.conditions, "Ready")
         assert ready is not None
         assert ready.is_true is world.is_up
+        on_its_way = {each.type for each in status.conditions} & {"Stalled", "Reconciling"}
+        assert on_its_way == (set() if world.is_up else {"Reconciling"})
+        assert status.observed_generation == 3
         found = [find_condition(status.conditions, kind) for kind in ROLLED_UP]
         assert all(each is not None and each.is_true for each in found) is world.is_up
         assert bool(status.metadata_endpoint) is status.metadata_ready is (world.postgres and world.metadata)

@@ -300,7 +300,7 @@ def test_given_a_rejected_template_then_only_its_own_condition_changes() -> None
     before = an_instance(status=a_ready_status(), **REJECTED_GATEWAY)
     after = decide_instance(a_situation(before)).status
     changed = {each.type for each in after.conditions if each not in before.status.conditions}
-    assert changed == {"GatewayReady", "Ready"}
+    assert changed == {"GatewayReady", "Ready", "Stalled"}
 
 
 def test_given_both_templates_rejected_then_metadata_is_reported() -> None:
