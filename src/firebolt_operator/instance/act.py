@@ -7,7 +7,7 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.errors import AlreadyExistsError, ConflictError, FencedError, OperatorError
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.inventory import instance_ref
-from firebolt_operator.instance.plan import Apply, Create, Remake, Step
+from firebolt_operator.instance.plan import Apply, Create, Refuse, Remake, Step, Unknown, Write
 from firebolt_operator.instance.steps import ref_of
 from firebolt_operator.instance.views import live_object
 from firebolt_operator.kube.ports import Writer
@@ -32,7 +32,7 @@ async def carry_out(steps: Sequence[Step], writer: Writer, answers: MutableMappi
     return None
 
 
-async def _write(write: Create | Apply | Remake, writer: Writer, answers: MutableMapping[Ref, Answer]) -> None:
+async def _write(write: Write, writer: Writer, answers: MutableMapping[Ref, Answer]) -> None:
     match write:
         case Apply(manifest):
             answers[ref_of(manifest)] = Answer(manifest, live_object(await writer.apply(manifest)))
@@ -41,6 +41,8 @@ async def _write(write: Create | Apply | Remake, writer: Writer, answers: Mutabl
         case Remake(live, manifest):
             await writer.delete(ref_of(manifest), uid=live.metadata.uid)
             await writer.apply(manifest)
+        case Refuse(_, problem) | Unknown(_, problem):
+            raise OperatorError(problem)
 
 
 async def _create(manifest: Manifest, writer: Writer) -> None:

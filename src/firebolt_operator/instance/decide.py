@@ -15,7 +15,7 @@ from firebolt_operator.instance.conditions import Verdict, asks_for_gateway_tls
 from firebolt_operator.instance.facts import InstanceFacts
 from firebolt_operator.instance.failed import Terminal, changed_id
 from firebolt_operator.instance.metadata_config import config_problem
-from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Stage, Step
+from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Refuse, Stage, Step
 from firebolt_operator.instance.postgres_step import Lost, Proceed, Stuck, Wait, decide_postgres
 from firebolt_operator.instance.status import Draft
 from firebolt_operator.instance.steps import gateway_steps, guard_steps, metadata_steps
@@ -83,6 +83,7 @@ def step_problem(step: Step, error: str) -> Problem:
         condition=names.CONDITION_GATEWAY_READY if is_gateway else names.CONDITION_METADATA_READY,
         reason=step.reason,
         message=f"{step.doing}: {error}",
+        needs_person=isinstance(step.write, Refuse),
     )
 
 

@@ -62,4 +62,6 @@ class InstanceFacts:
     metadata: Readiness
     gateway: Readiness
     live: Mapping[Ref, LiveObject] = field(default_factory=dict[Ref, LiveObject])  # the instance's objects by name
+    confirmed: frozenset[Ref] = frozenset()  # names that were read live in this pass: what is not there is absent
+    unreadable: Mapping[Ref, str] = field(default_factory=dict[Ref, str])  # and why
     answers: Mapping[Ref, Answer] = field(default_factory=dict[Ref, Answer])  # since this process leads

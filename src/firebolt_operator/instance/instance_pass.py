@@ -1,5 +1,6 @@
 """The pass proper: upkeep, facts, decision, writes, one status."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
@@ -11,6 +12,7 @@ from firebolt_operator.instance.decide import Situation, decide_instance, status
 from firebolt_operator.instance.inventory import instance_ref
 from firebolt_operator.instance.observe import Observer
 from firebolt_operator.instance.plan import AT_ONCE, InstancePlan, Problem, Stage
+from firebolt_operator.instance.steps import unconfirmed
 from firebolt_operator.instance.surroundings import InstanceSurroundings
 from firebolt_operator.instance.upkeep import decide_upkeep
 from firebolt_operator.runtime.controller import Outcome
@@ -54,7 +56,16 @@ class InstancePass:
             now=self._now,
             operator_account=self._around.operator_account,
         )
-        return await self._carry_out(situation, decide_instance(situation))
+        return await self._carry_out(*await self._decide(situation))
+
+    async def _decide(self, situation: Situation) -> tuple[Situation, InstancePlan]:
+        """Nothing is made for the first time before the server itself says that its name is free."""
+        plan = decide_instance(situation)
+        while refs := unconfirmed(plan.steps, situation.facts):
+            facts = await self._observer.confirmed(self._instance, situation.facts, refs)
+            situation = replace(situation, facts=facts)
+            plan = decide_instance(situation)
+        return situation, plan
 
     async def _keep_up(self, plan: InstancePlan) -> Outcome:
         if plan.patch is not None:

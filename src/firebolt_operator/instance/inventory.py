@@ -40,11 +40,13 @@ def database_claim_ref(instance: FireboltInstance) -> Ref:
     return Ref(PERSISTENT_VOLUME_CLAIMS, instance.metadata.namespace, claim)
 
 
-def child_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
-    """Everything that is applied; the two Deployments are asked for on their own."""
+def applied_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
+    """Everything that is applied, whatever the spec asks for."""
     name, namespace = instance.metadata.name, instance.metadata.namespace
     gateway = names.gateway_name(name)
     return (
+        metadata_deployment_ref(instance),
+        gateway_deployment_ref(instance),
         Ref(STATEFULSETS, namespace, names.postgres_name(name)),
         Ref(SERVICES, namespace, names.postgres_name(name)),
         Ref(CONFIG_MAPS, namespace, names.metadata_config_name(name)),

@@ -1,6 +1,7 @@
 """What is there of one instance? Reads caches; asks the server only where a cache cannot be trusted to know."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from firebolt_operator.api.instance import FireboltInstance
@@ -9,6 +10,7 @@ from firebolt_operator.errors import RejectedError
 from firebolt_operator.instance import inventory
 from firebolt_operator.instance.caches import InstanceCaches
 from firebolt_operator.instance.facts import (
+    NOT_READY,
     CredentialsSeen,
     InstanceFacts,
     Readiness,
@@ -17,6 +19,7 @@ from firebolt_operator.instance.facts import (
     Volume,
 )
 from firebolt_operator.instance.memory import Memory
+from firebolt_operator.instance.ownership import stranger
 from firebolt_operator.instance.secret_watches import SecretWatches
 from firebolt_operator.instance.views import LiveObject, SecretView, decode_metadata
 from firebolt_operator.kube.ports import Reader
@@ -39,30 +42,45 @@ class Observer:
         return await self._known(self.caches.instances, Ref(self.caches.instances.resource, *key))
 
     async def facts(self, instance: FireboltInstance) -> InstanceFacts:
-        metadata, gateway = inventory.metadata_deployment_ref(instance), inventory.gateway_deployment_ref(instance)
-        live = dict[Ref, LiveObject]()
-        readiness = {
-            ref: await self._readiness(ref, live) for ref in (metadata, gateway, *inventory.child_refs(instance))
-        }
+        refs = inventory.applied_refs(instance)
+        children = await self._look_for(refs)
         credentials = await self._credentials(instance)
-        self.memory.has_read_live = True
+        is_first_look, self.memory.has_read_live = not self.memory.has_read_live, True
         return InstanceFacts(
             credentials=credentials,
-            metadata=readiness[metadata],
-            gateway=readiness[gateway],
-            live=live,
+            metadata=children.readiness(inventory.metadata_deployment_ref(instance), instance),
+            gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
+            live=children.live,
+            unreadable=children.unreadable,
+            confirmed=frozenset(refs) if is_first_look else frozenset(),
             answers=self.memory.answers,
         )
 
-    async def _readiness(self, ref: Ref, live: dict[Ref, LiveObject]) -> Readiness:
-        try:
-            found = await self._known(self.caches.child_cache(ref.resource), ref)
-        except RejectedError as err:
-            return Readiness(is_ready=False, problem=str(err))
-        if found is None:
-            return Readiness(is_ready=False)
-        live[ref] = found
-        return Readiness(is_ready=found.ready_replicas > 0)
+    async def confirmed(self, instance: FireboltInstance, facts: InstanceFacts, refs: Sequence[Ref]) -> InstanceFacts:
+        """The same facts with the server's own word on objects that no cache knows."""
+        looked = await self._look_for(refs, is_live=True)
+        children = _Children({**facts.live, **looked.live}, {**facts.unreadable, **looked.unreadable})
+        return replace(
+            facts,
+            metadata=children.readiness(inventory.metadata_deployment_ref(instance), instance),
+            gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
+            live=children.live,
+            unreadable=children.unreadable,
+            confirmed=facts.confirmed.union(refs),
+        )
+
+    async def _look_for(self, refs: Sequence[Ref], *, is_live: bool = False) -> "_Children":
+        children = _Children({}, {})
+        for ref in refs:
+            cache = self.caches.child_cache(ref.resource)
+            try:
+                found = await self._known(cache, ref, is_live=is_live)
+            except RejectedError as err:
+                children.unreadable[ref] = str(err)
+            else:
+                if found is not None:
+                    children.live[ref] = found
+        return children
 
     async def _credentials(self, instance: FireboltInstance) -> CredentialsSeen | None:
         if InstancePhase(instance.status.phase) is InstancePhase.FAILED:
@@ -102,10 +120,25 @@ class Observer:
             return Volume.ABSENT
         return Volume.DELETING if decode_metadata(body).is_deleting else Volume.PRESENT
 
-    async def _known(self, cache: Cache[T], ref: Ref) -> T | None:
-        if not self.memory.has_read_live or cache.is_suspect((ref.namespace, ref.name)):
+    async def _known(self, cache: Cache[T], ref: Ref, *, is_live: bool = False) -> T | None:
+        if is_live or not self.memory.has_read_live or cache.is_suspect((ref.namespace, ref.name)):
             return await fetch_live(cache, self.reader, ref)
         return cache.get((ref.namespace, ref.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Children:
+    live: dict[Ref, LiveObject]
+    unreadable: dict[Ref, str]
+
+    def readiness(self, deployment: Ref, instance: FireboltInstance) -> Readiness:
+        """Somebody else's Deployment of that name serves nobody of ours."""
+        if deployment in self.unreadable:
+            return Readiness(is_ready=False, problem=self.unreadable[deployment])
+        found = self.live.get(deployment)
+        if found is None or stranger(instance.metadata.uid, found) is not None:
+            return NOT_READY
+        return Readiness(is_ready=found.ready_replicas > 0)
 
 
 def _key(instance: FireboltInstance) -> Key:

@@ -1,6 +1,6 @@
-"""Which of the objects that carry an instance's label are its own, and go when it goes?
+"""Which objects are an instance's own, may be written by it, and go when it goes?
 
-A label proves nothing: a user's object that merely carries ours survives everything we do.
+Neither name nor label proves anything: a user's object that has ours survives everything we do.
 """
 
 import re
@@ -21,6 +21,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Resource
 
 SWEPT: Final = (
@@ -46,6 +47,18 @@ def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) ->
     if resource == PERSISTENT_VOLUME_CLAIMS:
         return _is_database_claim(instance, found)
     return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
+
+
+def stranger(uid: str, found: LiveObject) -> str | None:
+    """Whose the object is, in words; None: it belongs to the instance of this uid."""
+    owners = found.metadata.owner_references
+    if found.is_owned_by(uid):
+        return None
+    if not owners:
+        # The server knows that we made it: somebody only took its owner away, and gets it put back.
+        return None if found.owned else "has no owner"
+    owner = next((each for each in owners if each.controller), owners[0])
+    return f"belongs to {owner.kind} {owner.name}"
 
 
 def _is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:

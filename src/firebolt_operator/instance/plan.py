@@ -58,6 +58,25 @@ class Remake:
     manifest: Manifest
 
 
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Somebody else's object has that name: it is neither changed nor deleted, and nothing that follows is made."""
+
+    manifest: Manifest
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Whose the object of that name is could not be told, so it is left alone as well."""
+
+    manifest: Manifest
+    problem: str
+
+
+Write = Create | Apply | Remake | Refuse | Unknown
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One write, and what its failure means."""
@@ -65,7 +84,7 @@ class Step:
     doing: str  # for people, such as "ensuring postgres secret"
     stage: Stage
     reason: str
-    write: Create | Apply | Remake
+    write: Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Which of an instance's objects have to be written, and what does a failed write mean?"""
 
+from collections.abc import Sequence
 from typing import Final
 
 from firebolt_operator.api.names import InstanceReason
@@ -16,7 +17,8 @@ from firebolt_operator.api.resources import (
 )
 from firebolt_operator.instance.blueprint import Blueprint, Pieces
 from firebolt_operator.instance.facts import InstanceFacts
-from firebolt_operator.instance.plan import Apply, Remake, Stage, Step
+from firebolt_operator.instance.ownership import stranger
+from firebolt_operator.instance.plan import Apply, Refuse, Remake, Stage, Step, Unknown, Write
 from firebolt_operator.instance.settled import is_answered, is_settled
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Manifest, Ref
@@ -57,30 +59,53 @@ def gateway_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...
     return _steps(blueprint.gateway(), facts, Stage.GATEWAY, InstanceReason.ENSURE_FAILED)
 
 
+def unconfirmed(steps: Sequence[Step], facts: InstanceFacts) -> tuple[Ref, ...]:
+    """What the steps would make, although only a cache says that it is not there.
+
+    A cache knows what carries our label. Somebody's object without it would be taken over.
+    """
+    made = (ref_of(step.write.manifest) for step in steps if isinstance(step.write, Apply))
+    return tuple(ref for ref in made if ref not in facts.live and ref not in facts.confirmed)
+
+
 def _steps(pieces: Pieces, facts: InstanceFacts, stage: Stage, reason: str) -> tuple[Step, ...]:
     found = ((piece, _write(piece.manifest, facts)) for piece in pieces)
     return tuple(
-        Step(doing=f"ensuring {piece.what}", stage=stage, reason=reason, write=write)
+        Step(doing=f"ensuring {piece.what}", stage=stage, reason=_reason(write, reason), write=write)
         for piece, write in found
         if write is not None
     )
 
 
-def _write(manifest: Manifest, facts: InstanceFacts) -> Apply | Remake | None:
+def _reason(write: Write, reason: str) -> str:
+    return InstanceReason.PROBE_FAILED if isinstance(write, Unknown) else reason
+
+
+def _write(manifest: Manifest, facts: InstanceFacts) -> Write | None:
     ref = ref_of(manifest)
+    if ref in facts.unreadable:
+        return Unknown(manifest, facts.unreadable[ref])
     live = facts.live.get(ref)
     if live is None:
         return Apply(manifest)
-    if live.metadata.is_deleting:
-        # It cannot be restored yet; the event of its end starts the next pass.
+    if live.metadata.is_deleting or is_answered(manifest, live, facts.answers.get(ref)):
+        # What is being deleted cannot be restored yet; the event of its end starts the next pass.
         return None
-    if is_answered(manifest, live, facts.answers.get(ref)) or is_settled(manifest, live):
+    return _change(manifest, live)
+
+
+def _change(manifest: Manifest, live: LiveObject) -> Write | None:
+    theirs = stranger(_owner_uid(manifest), live)
+    if theirs is not None:
+        name = f"{manifest['kind']} {live.metadata.namespace}/{live.metadata.name}"
+        return Refuse(manifest, f"{name} exists and {theirs}; delete it, or give the instance another name")
+    if is_settled(manifest, live):
         return None
-    if "roleRef" in manifest and manifest["roleRef"] != live.content.get("roleRef") and _is_own(manifest, live):
+    if "roleRef" in manifest and manifest["roleRef"] != live.content.get("roleRef"):
         return Remake(live, manifest)
     return Apply(manifest)
 
 
-def _is_own(manifest: Manifest, live: LiveObject) -> bool:
-    """Somebody else's object of that name is never deleted: the apply fails, and the condition says so."""
-    return any(live.is_owned_by(owner["uid"]) for owner in manifest["metadata"]["ownerReferences"])
+def _owner_uid(manifest: Manifest) -> str:
+    (owner,) = manifest["metadata"]["ownerReferences"]
+    return str(owner["uid"])

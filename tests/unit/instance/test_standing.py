@@ -7,9 +7,9 @@ import pytest
 
 from firebolt_operator.api.instance import InstanceStatus
 from firebolt_operator.api.names import ANNOTATION_CLEAR_FAILED
-from firebolt_operator.instance.decide import decide_instance, status_after
+from firebolt_operator.instance.decide import decide_instance, status_after, step_problem
 from firebolt_operator.instance.facts import NOT_READY, InstanceFacts, SecretMissing, SecretUnreadable, Volume
-from firebolt_operator.instance.plan import Problem, Stage
+from firebolt_operator.instance.plan import Apply, Problem, Refuse, Stage, Step
 from firebolt_operator.instance.upkeep import decide_upkeep
 from firebolt_operator.refs import Manifest
 from tests.unit.instance.builders import (
@@ -104,6 +104,17 @@ def test_a_refused_write_stalls_only_if_trying_again_does_not_help(needs_person:
     status = status_after(a_situation(), problem)
     assert standing(status) == {"Stalled" if needs_person else "Reconciling": "EnsureFailed"}
     assert all(len(each.message) < 32_768 for each in status.conditions)
+
+
+def test_given_somebody_elses_object_then_only_a_person_helps() -> None:
+    situation = a_situation()
+    (first, *_) = situation.blueprint.gateway()
+    refuse = Refuse(first.manifest, "Deployment ns/inst-gateway exists and has no owner")
+    steps = [
+        Step(doing="ensuring it", stage=Stage.GATEWAY, reason="EnsureFailed", write=write)
+        for write in (refuse, Apply(first.manifest))
+    ]
+    assert [step_problem(step, "why").needs_person for step in steps] == [True, False]
 
 
 def test_given_failed_then_it_stays_stalled_until_a_person_clears_it() -> None:

@@ -2,14 +2,15 @@
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from firebolt_operator.instance.blueprint import BlueprintMemory
 from firebolt_operator.instance.facts import Answer, InstanceFacts
-from firebolt_operator.instance.plan import Apply, Remake
-from firebolt_operator.instance.steps import gateway_steps, ref_of
+from firebolt_operator.instance.plan import Refuse, Remake, Unknown
+from firebolt_operator.instance.steps import gateway_steps, ref_of, unconfirmed
 from firebolt_operator.instance.views import decode_live
 from firebolt_operator.refs import Manifest, Ref
 from tests.unit.instance.builders import BLUEPRINTS, IMAGES, an_instance, some_facts
@@ -60,8 +61,8 @@ def test_what_is_going_away_is_left_to_go() -> None:
     ("owners", "expected"),
     [
         pytest.param([{"uid": "uid-1"}], Remake, id="ours-is-made-anew"),
-        pytest.param([{"uid": "uid-2"}], Apply, id="of-another-owner-the-server-will-refuse"),
-        pytest.param([], Apply, id="of-nobody-the-server-will-refuse"),
+        pytest.param([{"uid": "uid-2"}], Refuse, id="of-another-owner-is-left-alone"),
+        pytest.param([], Refuse, id="of-nobody-is-left-alone"),
     ],
 )
 def test_a_binding_to_another_role(owners: list[dict[str, Any]], expected: type) -> None:
@@ -72,6 +73,54 @@ def test_a_binding_to_another_role(owners: list[dict[str, Any]], expected: type)
     write = next(step.write for step in steps if step.write.manifest["kind"] == "RoleBinding")
     assert isinstance(write, expected)
     assert write.manifest["roleRef"]["name"] == "inst-gateway"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        pytest.param({"ownerReferences": []}, "has no owner", id="of-nobody"),
+        pytest.param(
+            {"ownerReferences": [{"kind": "A", "name": "a"}, {"kind": "App", "name": "x", "controller": True}]},
+            "belongs to App x",
+            id="of-a-controller",
+        ),
+        pytest.param({"ownerReferences": [{"kind": "A", "name": "a"}]}, "belongs to A a", id="of-an-owner"),
+    ],
+)
+@pytest.mark.parametrize("kind", sorted(manifests()))
+def test_somebody_elses_object_is_refused_even_if_it_says_the_same(kind: str, metadata: Manifest, words: str) -> None:
+    found = manifests()
+    found[kind]["metadata"].update(metadata)
+    steps = gateway_steps(BLUEPRINT, facts_of(found, are_answers_known=False))
+    refused = [step.write for step in steps if isinstance(step.write, Refuse)]
+    name = found[kind]["metadata"]["name"]
+    problem = f"{kind} ns/{name} exists and {words}; delete it, or give the instance another name"
+    assert [(each.manifest["kind"], each.problem) for each in refused] == [(kind, problem)]
+
+
+def test_given_an_object_of_ours_whose_owner_was_taken_away_then_it_is_put_back() -> None:
+    found = manifests()
+    applied = {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": {"f:spec": {}}}
+    found["Service"]["metadata"].update(ownerReferences=[], managedFields=[applied])
+    assert ("Apply", "Service") in writes(facts_of(found, are_answers_known=False))
+
+
+def test_given_an_object_that_cannot_be_read_then_it_is_left_alone() -> None:
+    found = manifests()
+    unseen = ref_of(found.pop("Role"))
+    facts = replace(facts_of(found), unreadable={unseen: "roles is forbidden"})
+    (step,) = gateway_steps(BLUEPRINT, facts)
+    assert (step.write, step.reason) == (Unknown(manifests()["Role"], "roles is forbidden"), "ProbeFailed")
+
+
+def test_only_what_no_live_read_told_of_has_to_be_confirmed() -> None:
+    found = manifests()
+    missing = ref_of(found.pop("Role")), ref_of(found.pop("Service"))
+    found["PodDisruptionBudget"]["spec"] = {}  # it is there and will be changed
+    facts = facts_of(found, are_answers_known=False)
+    steps = gateway_steps(BLUEPRINT, facts)
+    assert set(unconfirmed(steps, facts)) == set(missing)
+    assert unconfirmed(steps, replace(facts, confirmed=frozenset(missing))) == ()
 
 
 def test_rendering_is_remembered_until_an_input_changes() -> None:
