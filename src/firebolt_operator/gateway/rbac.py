@@ -15,10 +15,14 @@ from firebolt_operator.refs import Manifest, Resource
 
 
 def gateway_identity(inputs: GatewayInputs) -> list[Manifest]:
-    """In write order; nothing when the user brings an account, whose grants are then the user's business."""
+    """In write order; nothing when the user brings an account, whose grants are then the user's business.
+
+    Only the wake agent asks the API server for anything: without one the account may do nothing.
+    """
     if inputs.custom_service_account:
         return []
-    return [_service_account(inputs), _role(inputs), _role_binding(inputs)]
+    rights = [_role(inputs), _role_binding(inputs)] if inputs.wakes_engines else []
+    return [_service_account(inputs), *rights]
 
 
 def gateway_accounts(inputs: GatewayInputs) -> Manifest:

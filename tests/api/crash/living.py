@@ -24,7 +24,7 @@ from firebolt_operator.wiring.operate import KINDS, build_manager
 from firebolt_operator.wiring.parts import Parts
 from tests.api.crash.mortal import MortalTransport
 
-FLAGS: Final = ("--drain-settle=0", "--health-probe-bind-address=0")
+FLAGS: Final = ("--drain-settle=0", "--health-probe-bind-address=0", "--wake-agent-image=op:1")
 
 
 Build = Callable[[Parts], Manager]

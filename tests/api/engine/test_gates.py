@@ -312,7 +312,7 @@ class TestTemplate:
         description = await person.describe()
         assert description.count("SecretAliasVolumeDropped") == 1
         prefix = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
-        assert f"{prefix}spec.template.spec.volumes[0]" in description
+        assert f"{prefix}[spec.template.spec.volumes[0]" in description
 
     async def test_a_mistake_that_is_made_again_is_told_again(self, operator: Operator, person: Person) -> None:
         await person.make_instance()

@@ -10,6 +10,7 @@ import yaml
 
 from firebolt_local.images import operator_image
 from firebolt_operator.api.crds import crd_files
+from firebolt_operator.api.names import LEASE_NAME
 from firebolt_operator.flags import parse_flags
 from firebolt_operator.settings import FLAGS
 from firebolt_operator.version import SOURCE_TREE
@@ -50,7 +51,22 @@ def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
     words = {word for rule in rules for key in ("apiGroups", "resources", "verbs") for word in rule[key]}
     assert "*" not in words
     assert {"nodes", "namespaces", "clusterroles", "pods/exec", "pods/proxy", "escalate", "bind"} & words == set()
-    assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["get", "list", "watch"]]
+    assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["list", "watch"]]
+
+
+def test_the_operator_has_no_right_that_it_has_no_use_for() -> None:
+    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    granted = {(verb, resource) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
+    assert {("update", "secrets"), ("patch", "secrets")} & granted == set()
+    assert [
+        verb for verb, resource in granted if resource.startswith("firebolt") and verb in {"create", "delete"}
+    ] == []
+    # Everything but a status is written by apply or patch.
+    assert {resource.partition("/")[2] for verb, resource in granted if verb == "update"} == {"status", "finalizers"}
+
+
+def test_the_operator_may_change_its_own_lease_and_no_other() -> None:
+    assert f"resourceNames: [{LEASE_NAME}]" in (CHART / "templates/leader-election.yaml").read_text()
 
 
 def test_every_value_is_explained() -> None:

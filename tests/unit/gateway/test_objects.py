@@ -47,6 +47,11 @@ def test_when_rendered_then_objects_come_in_write_order() -> None:
     assert [each["metadata"] for each in objects] == [metadata(each["metadata"]["name"]) for each in objects]
 
 
+def test_given_no_agent_when_rendered_then_the_account_has_no_rights() -> None:
+    identity = gateway_objects(gateway_inputs(wake=False)).identity
+    assert [each["kind"] for each in identity] == ["ServiceAccount"]
+
+
 def test_when_rendered_then_the_role_grants_waking_and_watching_only() -> None:
     account, role, binding = gateway_objects(gateway_inputs(wake=True)).identity
     assert account == {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata("inst-gateway")}

@@ -20,7 +20,7 @@ from firebolt_operator.refs import Manifest, Ref
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
 ID = "01J00000000000000000000000"
-IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1")
+IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1")
 BLUEPRINTS = BlueprintMemory(IMAGES)
 PASSWORD = "0123456789abcdef01234567"
 EXTERNAL: Manifest = {"host": "db.example", "database": "meta", "credentialsSecretRef": {"name": "db-login"}}
