@@ -50,6 +50,10 @@ class InvalidError(RejectedError):
     """The object breaks a schema, a rule or an admission check."""
 
 
+class UnreadableError(OperatorError):
+    """An object is there, but cannot be decoded: nothing is decided about it until somebody edits it."""
+
+
 class ExpiredError(OperatorError):
     """A watch or a page token is too old (410): list again from the start."""
 

@@ -13,6 +13,7 @@ import msgspec
 
 from firebolt_operator.errors import ConfigurationError, TransientError
 from firebolt_operator.kube.identity import Proof, bearer
+from firebolt_operator.kube.set_aside import Undecodable
 from firebolt_operator.kube.tls import ClientTls, Trust
 from firebolt_operator.kube.translate import quoted
 
@@ -129,7 +130,7 @@ async def _output(command: ExecCommand) -> bytes:
 def _issued(command: ExecCommand, output: bytes) -> _Issued:
     try:
         credential = msgspec.json.decode(output, type=_ExecCredential)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+    except Undecodable as err:
         raise ConfigurationError(command.problem(f"did not print an ExecCredential: {err}")) from err
     if credential.api_version != command.api_version:
         raise ConfigurationError(

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from firebolt_operator.errors import NotFoundError, TransientError
-from firebolt_operator.kube.decoding import Undecodable
 from firebolt_operator.kube.paths import api_root
+from firebolt_operator.kube.set_aside import Undecodable
 from firebolt_operator.kube.translate import refusal
 from firebolt_operator.kube.transport import Call, Transport
 from firebolt_operator.refs import Manifest, Ref, Resource

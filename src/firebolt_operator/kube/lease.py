@@ -37,7 +37,7 @@ class LeaseClient:
             return None
         if not answer.is_success:
             raise refusal(doing, answer.code, answer.body, is_write=False)
-        return decode_manifest(doing, answer.body)
+        return await decode_manifest(doing, answer.body)
 
     async def create(self, manifest: Manifest, /, *, timeout_seconds: float) -> Manifest:
         return await self._writer(timeout_seconds).create(manifest)

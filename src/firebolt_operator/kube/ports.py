@@ -33,7 +33,8 @@ class Scope:
 class Page:
     """One page of a list; every item is still JSON text, so that each reader decodes only what it needs.
 
-    Items of built-in kinds carry neither apiVersion nor kind: the API server leaves both out inside a list.
+    Items of built-in kinds carry neither apiVersion nor kind: the API server leaves both out inside a list. Of an item
+    that cannot be decoded there is the outline only (a SetAside).
     """
 
     items: list[bytes]
@@ -43,15 +44,21 @@ class Page:
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
     type: EventType
-    body: bytes  # the object as JSON text; of a bookmark only metadata.resourceVersion counts
+    body: bytes  # the object as JSON text, or a SetAside; of a bookmark only metadata.resourceVersion counts
 
 
 class Reader(Protocol):
     """Reads raise TransientError, ForbiddenError or ExpiredError; what does not exist is None or an empty list."""
 
     async def get(self, ref: Ref, /) -> Manifest | None: ...
-    async def get_raw(self, ref: Ref, /) -> bytes | None: ...
-    async def list(self, scope: Scope, /) -> list[Manifest]: ...
+    async def get_raw(self, ref: Ref, /) -> bytes | None:
+        """A SetAside if the object cannot be decoded; `get` raises UnreadableError then."""
+        ...
+
+    async def list(self, scope: Scope, /) -> list[Manifest]:
+        """Without those that cannot be decoded: not for those who decide from what is missing."""
+        ...
+
     def pages(self, scope: Scope, /, *, limit: int = 500) -> AsyncGenerator[Page]:
         """A list in pages; ExpiredError between two of them means that the list must start over."""
         ...
@@ -73,7 +80,10 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """Every method returns the object as the server stored it, passes the fence, and tells the write observers."""
+    """Every method returns the object as the server stored it, passes the fence, and tells the write observers.
+
+    UnreadableError means that the write happened, and that what is stored now cannot be decoded.
+    """
 
     async def apply(self, manifest: Manifest, /) -> Manifest: ...
     async def create(self, manifest: Manifest, /) -> Manifest: ...

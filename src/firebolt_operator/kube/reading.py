@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Final
 
 from firebolt_operator.errors import TransientError
-from firebolt_operator.kube.decoding import decode_items, decode_listing, decode_manifest
+from firebolt_operator.kube.decoding import decode_items, decode_listing, decode_manifest, readable
 from firebolt_operator.kube.kinds import discover
 from firebolt_operator.kube.paths import list_path, object_path, pod_proxy_path
 from firebolt_operator.kube.ports import Page, Scope, WatchEvent
@@ -39,11 +39,12 @@ class KubeReader:
         self._rng = rng
 
     async def get(self, ref: Ref, /) -> Manifest | None:
-        body = await self.get_raw(ref)
-        return None if body is None else decode_manifest(f"reading {ref}", body)
+        body = await read_object(self._transport, ref)
+        return None if body is None else await decode_manifest(f"reading {ref}", body)
 
     async def get_raw(self, ref: Ref, /) -> bytes | None:
-        return await read_object(self._transport, ref)
+        body = await read_object(self._transport, ref)
+        return None if body is None else await readable(f"reading {ref}", body)
 
     async def list(self, scope: Scope, /) -> list[Manifest]:
         identity = {"apiVersion": scope.resource.api_version, "kind": scope.resource.kind}
@@ -63,9 +64,9 @@ class KubeReader:
             )
             if not answer.is_success:
                 raise refusal(doing, answer.code, answer.body, is_write=False)
-            listing = decode_listing(doing, answer.body)
-            yield Page([bytes(item) for item in listing.items or ()], listing.metadata.resource_version)
-            token = listing.metadata.token
+            metadata, items = await decode_listing(doing, answer.body)
+            yield Page(items, metadata.resource_version)
+            token = metadata.token
             if not token:
                 return
             await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from firebolt_operator.errors import TransientError
-from firebolt_operator.kube.decoding import Undecodable
+from firebolt_operator.kube.set_aside import Undecodable
 from firebolt_operator.kube.translate import refusal
 from firebolt_operator.kube.transport import Call, Transport
 

@@ -17,6 +17,7 @@ from firebolt_operator.errors import (
     TransientError,
     UnansweredError,
 )
+from firebolt_operator.kube.set_aside import Undecodable
 
 QUOTE_LIMIT: Final = 512  # bytes of a foreign answer that go into a message
 # How the API server begins its answer to an apply with a field the schema lacks: a 500, though the fault is ours.
@@ -35,7 +36,7 @@ def read_status(body: bytes) -> Status:
     """Anything that is not a Status (a proxy's HTML page, say) is quoted instead."""
     try:
         status = msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except Undecodable:
         return Status(message=quoted(body))
     return status if status.message else Status(quoted(body), status.reason, status.code)
 

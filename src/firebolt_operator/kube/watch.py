@@ -8,9 +8,9 @@ import aiohttp
 import msgspec
 
 from firebolt_operator.errors import TransientError
-from firebolt_operator.kube.decoding import Undecodable
 from firebolt_operator.kube.paths import list_path
 from firebolt_operator.kube.ports import EventType, Scope, WatchEvent
+from firebolt_operator.kube.set_aside import Undecodable, beside, split_event
 from firebolt_operator.kube.translate import refusal, silence, watch_error
 from firebolt_operator.kube.transport import Call, Lane, Transport
 
@@ -34,7 +34,7 @@ async def watch_events(
     stream = await _opened(transport, doing, scope, resource_version, lasting_seconds)
     try:
         async for line in _lines(doing, stream.content):
-            yield _event(doing, line)
+            yield _event(doing, line) or await _event_taken_apart(doing, line)
     finally:
         _hang_up(stream)
 
@@ -91,16 +91,29 @@ async def _next_chunk(doing: str, content: aiohttp.StreamReader) -> bytes:
         raise silence(doing, err, may_have_happened=False) from err
 
 
-def _event(doing: str, line: bytes) -> WatchEvent:
+def _event(doing: str, line: bytes) -> WatchEvent | None:
+    """None if it cannot be decoded."""
     try:
         event = _DECODER.decode(line)
-    except Undecodable as err:
+    except Undecodable:
+        return None
+    return _meant(doing, event.type, bytes(event.object))
+
+
+async def _event_taken_apart(doing: str, line: bytes) -> WatchEvent:
+    """One object that cannot be decoded must not end the watch of all others."""
+    try:
+        kind, body = await beside(split_event, line)
+    except ValueError as err:
         raise TransientError(f"{doing}: an event is not JSON: {err}") from err
-    body = bytes(event.object)
-    match event.type:
+    return _meant(doing, kind, body)
+
+
+def _meant(doing: str, kind: EventType | str, body: bytes) -> WatchEvent:
+    match kind:
         case "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK":
-            return WatchEvent(event.type, body)
+            return WatchEvent(kind, body)
         case "ERROR":
             raise watch_error(doing, body)
         case _:
-            raise TransientError(f"{doing}: an event of unknown type {event.type!r}")
+            raise TransientError(f"{doing}: an event of unknown type {kind!r}")

@@ -6,14 +6,15 @@ from typing import Any, Final
 
 import msgspec
 
-from firebolt_operator.errors import AlreadyExistsError, ConflictError
-from firebolt_operator.kube.decoding import decode_manifest
+from firebolt_operator.errors import AlreadyExistsError, ConflictError, UnreadableError
+from firebolt_operator.kube.decoding import decode_answer
 from firebolt_operator.kube.kinds import Kinds
 from firebolt_operator.kube.observers import Observers
 from firebolt_operator.kube.paths import creation_path, object_path, with_query
 from firebolt_operator.kube.pauses import CALL_SECONDS
 from firebolt_operator.kube.ports import Fence, Propagation
 from firebolt_operator.kube.reading import read_object
+from firebolt_operator.kube.set_aside import SetAside
 from firebolt_operator.kube.translate import refusal
 from firebolt_operator.kube.transport import Answer, Call, Lane, Transport
 from firebolt_operator.refs import Manifest, Ref
@@ -101,16 +102,19 @@ class KubeWriter:
         """What is left of the object: finalizers, grace or foreground propagation keep it for a while."""
         answer = await self._exchange(ref, request)
         if answer.is_success:
-            left = decode_manifest(request.doing, answer.body, is_write=True)
-            return answer.body if _is_ending(left) and not _is_finished(left) else None
+            body, left = await decode_answer(request.doing, answer.body, is_write=True)
+            return body if _is_ending(left) and not _is_finished(left) else None
         if answer.code == 404 or (answer.code == 409 and await self._is_another(ref, uid)):
             return None
         raise refusal(request.doing, answer.code, answer.body, is_write=True)
 
     async def _is_another(self, ref: Ref, uid: str) -> bool:
         """Two preconditions, one code: only a live look tells which of them failed, whatever the server's wording."""
-        body = await read_object(self._transport, ref)
-        return body is None or decode_manifest(f"reading {ref}", body)["metadata"].get("uid") != uid
+        found = await read_object(self._transport, ref)
+        if found is None:
+            return True
+        _, manifest = await decode_answer(f"reading {ref}", found)
+        return bool(manifest["metadata"].get("uid") != uid)
 
     async def _write(self, ref: Ref, request: _Request) -> Manifest:
         observers = self._rules.observers
@@ -118,14 +122,16 @@ class KubeWriter:
             answer = await self._exchange(ref, request)
             if not answer.is_success:
                 raise refusal(request.doing, answer.code, answer.body, is_write=True)
-            stored = decode_manifest(request.doing, answer.body, is_write=True)
+            body, stored = await decode_answer(request.doing, answer.body, is_write=True)
         if _is_finished(stored):
             observers.deleted(ref, stored["metadata"].get("uid", ""))
         elif stored.get("kind") == ref.resource.kind:
-            observers.written(Ref(ref.resource, ref.namespace, stored["metadata"]["name"]), answer.body)
+            observers.written(Ref(ref.resource, ref.namespace, stored["metadata"]["name"]), body)
         else:
             # The answer of a subresource such as scale is another kind: it changed the object without showing it.
             observers.unanswered(ref)
+        if isinstance(body, SetAside):
+            raise UnreadableError(f"{request.doing}: done, but what is stored now cannot be decoded")
         return stored
 
     async def _exchange(self, ref: Ref, request: _Request) -> Answer:

@@ -57,7 +57,10 @@ class CacheMetrics:
         self._metrics = metrics
         self.objects = Gauge("firebolt_operator_cache_objects", "Objects cached", labels, registry=registry)
         self.broken = Gauge(
-            "firebolt_operator_cache_broken_objects", "Objects that could not be understood", labels, registry=registry
+            "firebolt_operator_cache_broken_objects", "Objects that cannot be decoded", labels, registry=registry
+        )
+        self.set_aside = Counter(
+            "firebolt_operator_objects_set_aside", "Times that an object was set aside", labels, registry=registry
         )
         self.staleness = Gauge(
             "firebolt_operator_watch_staleness_seconds", "Time since a watch was heard of", labels, registry=registry
@@ -65,11 +68,15 @@ class CacheMetrics:
 
     def shows(self, resource: str, cache: CacheState, staleness: Callable[[], float]) -> None:
         objects, broken = self.objects.labels(resource), self.broken.labels(resource)
-        age = self.staleness.labels(resource)
+        age, set_aside = self.staleness.labels(resource), self.set_aside.labels(resource)
+        told = 0
 
         def refresh() -> None:
+            nonlocal told
             objects.set(len(cache))
             broken.set(len(cache.broken))
+            set_aside.inc(cache.broken_total - told)
+            told = cache.broken_total
             age.set(staleness())
 
         self._metrics.before_scrape(refresh)

@@ -12,6 +12,7 @@ from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedErr
 from firebolt_operator.observability.logs import log_context
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.objects import Header
 from firebolt_operator.runtime.work_queue import Job, Priority, WorkQueue
 
 PASS_DEADLINE: Final = timedelta(minutes=2)  # each request has its own, shorter one; this bounds their sum
@@ -80,6 +81,15 @@ class Controller(Generic[K]):
                 self.queue.add(key, priority if cache.is_synced else Priority.RESYNC)
 
         cache.subscribe(enqueue)
+
+    def watches_aside(self, cache: Cache[T], mapper: Callable[[Header], Iterable[K]]) -> None:
+        """Run a pass for every key that concerns an object which was set aside, or was and is gone."""
+
+        def enqueue(header: Header) -> None:
+            for key in mapper(header):
+                self.queue.add(key, Priority.EVENT if cache.is_synced else Priority.RESYNC)
+
+        cache.subscribe_aside(enqueue)
 
     async def run(self) -> None:
         """Work until the queue is closed; raises FencedError when a pass finds that the lease is gone."""

@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from firebolt_operator.errors import UnreadableError
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
@@ -10,8 +11,13 @@ T = TypeVar("T")
 
 
 async def fetch_live(cache: Cache[T], reader: Reader, ref: Ref) -> T | None:
-    """Also sees what the cache does not cover; raises what the projection raises for an object it cannot read."""
+    """Also sees what the cache does not cover; raises UnreadableError for an object that cannot be decoded."""
     since = cache.version((ref.namespace, ref.name))
     body = await reader.get_raw(ref)
     cache.observed(ref, body, since=since)
-    return None if body is None else cache.decode(body)
+    if body is None:
+        return None
+    try:
+        return cache.decode(body)
+    except UnreadableError as err:
+        raise UnreadableError(f"{ref} is there, but cannot be decoded: {err}") from err

@@ -4,6 +4,8 @@ from typing import Any, cast
 
 import msgspec
 
+from firebolt_operator.kube.set_aside import outline
+
 Key = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name."""
 
@@ -36,7 +38,11 @@ _decoder = msgspec.json.Decoder(Header, strict=False)
 
 def header_of(body: bytes) -> Header:
     """Raises ValueError for anything that is not an object of a Kubernetes API."""
-    return _decoder.decode(body)
+    try:
+        return _decoder.decode(body)
+    except RecursionError:
+        # At the door it was just not too deep; here, a few calls further down, it is.
+        return _decoder.decode(outline(body))
 
 
 def manifest_of(body: bytes) -> dict[str, Any]:

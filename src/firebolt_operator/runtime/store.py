@@ -6,12 +6,16 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from firebolt_operator.errors import UnreadableError
+from firebolt_operator.kube.set_aside import SetAside
 from firebolt_operator.runtime.indexes import Indexes, IndexFunction
 from firebolt_operator.runtime.objects import Header, Key
 
 T = TypeVar("T")
 Subscriber = Callable[[T | None, T | None], None]
-"""Told (old, new) of every change, at once and in order; None means absent."""
+"""Told (old, new) of every change, at once and in order; None means absent, or set aside."""
+AsideSubscriber = Callable[[Header], None]
+"""Told of an object that was set aside, and of one that was set aside and is gone."""
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +23,7 @@ log = logging.getLogger(__name__)
 class Entry(msgspec.Struct, Generic[T], frozen=True, gc=False):
     version: int
     uid: str
-    value: T | None  # None: the object exists, but could not be understood
+    value: T | None  # None: set aside, because the object is there but could not be decoded
 
 
 class Store(Generic[T]):
@@ -28,13 +32,14 @@ class Store(Generic[T]):
     def __init__(
         self, kind: str, decode: Callable[[bytes], T], *, indexes: Mapping[str, IndexFunction[T]] | None = None
     ) -> None:
-        self.decode = decode
+        self._decode = decode
         self.broken_total = 0
         self._kind = kind
         self._entries: dict[Key, Entry[T]] = {}
         self._indexes: Indexes[T] = Indexes(indexes or {})
-        self._broken: set[Key] = set()
+        self._broken: dict[Key, Header] = {}
         self._subscribers: list[Subscriber[T]] = []
+        self._aside_subscribers: list[AsideSubscriber] = []
 
     def __len__(self) -> int:
         return len(self._entries) - len(self._broken)
@@ -42,6 +47,21 @@ class Store(Generic[T]):
     def get(self, key: Key) -> T | None:
         entry = self._entries.get(key)
         return None if entry is None else entry.value
+
+    def known(self, key: Key) -> T | None:
+        """For whoever acts on an absence; raises UnreadableError for an object that is there, but was set aside."""
+        if key in self._broken:
+            raise UnreadableError(f"{self._kind} {'/'.join(filter(None, key))} is there, but cannot be decoded")
+        return self.get(key)
+
+    def decode(self, body: bytes) -> T:
+        """Raises UnreadableError, whatever the projection raises."""
+        if isinstance(body, SetAside):
+            raise UnreadableError("nested too deeply, or no JSON at all")
+        try:
+            return self._decode(body)
+        except Exception as err:
+            raise UnreadableError(str(err)) from err
 
     def version(self, key: Key) -> int:
         """The resourceVersion known of an object, 0 if none is."""
@@ -56,11 +76,20 @@ class Store(Generic[T]):
 
     @property
     def broken(self) -> frozenset[Key]:
-        """Objects that exist and could not be understood; they count as absent."""
+        """Objects that were set aside. They are there: whoever does not find one must not take it for missing."""
         return frozenset(self._broken)
+
+    def set_aside(self, key: Key) -> Header | None:
+        return self._broken.get(key)
+
+    def all_set_aside(self) -> list[Header]:
+        return [self._broken[key] for key in sorted(self._broken)]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:
         self._subscribers.append(subscriber)
+
+    def subscribe_aside(self, subscriber: AsideSubscriber) -> None:
+        self._aside_subscribers.append(subscriber)
 
     def _take(self, header: Header, body: bytes) -> None:
         key = header.key
@@ -69,35 +98,46 @@ class Store(Generic[T]):
             new = self.decode(body)
             terms = self._indexes.terms(new)
         except Exception as err:  # noqa: BLE001 - one broken object must only hurt itself, whatever a projection raises
-            self._mark_broken(key, err)
+            self._mark_broken(header, err)
             new, terms = None, []
         else:
-            self._broken.discard(key)
+            self._broken.pop(key, None)
         if old is not None:
             self._indexes.discard(key, self._indexes.terms(old))
         self._entries[key] = Entry(header.version, header.metadata.uid, new)
         self._indexes.add(key, terms)
         self._tell(old, new)
+        self._tell_aside(self._broken.get(key))
 
     def _drop(self, key: Key) -> None:
-        self._broken.discard(key)
+        aside = self._broken.pop(key, None)
         old = self._entries.pop(key).value
         if old is not None:
             self._indexes.discard(key, self._indexes.terms(old))
         self._tell(old, None)
+        self._tell_aside(aside)
 
-    def _mark_broken(self, key: Key, err: Exception) -> None:
+    def _mark_broken(self, header: Header, err: Exception) -> None:
         self.broken_total += 1
-        if key not in self._broken:
-            log.error("object not understood", extra={"kind": self._kind, "key": "/".join(key), "error": err})
-        self._broken.add(key)
+        if header.key not in self._broken:
+            log.error("object set aside", extra={"kind": self._kind, "key": "/".join(header.key), "error": err})
+        self._broken[header.key] = header
 
     def _tell(self, old: T | None, new: T | None) -> None:
         if old is None and new is None:
             return
         for subscriber in self._subscribers:
-            try:
-                subscriber(old, new)
-            except Exception:
-                # An odd object must neither end the watch nor fail the write whose answer brought it.
-                log.exception("subscriber failed", extra={"kind": self._kind})
+            self._call(subscriber, old, new)
+
+    def _tell_aside(self, header: Header | None) -> None:
+        if header is None:
+            return
+        for subscriber in self._aside_subscribers:
+            self._call(subscriber, header)
+
+    def _call(self, subscriber: Callable[..., None], *told: object) -> None:
+        """An odd object must neither end the watch nor fail the write whose answer brought it."""
+        try:
+            subscriber(*told)
+        except Exception:
+            log.exception("subscriber failed", extra={"kind": self._kind})

@@ -145,8 +145,12 @@ async def test_given_requests_leadership_webhooks_and_certificates_then_each_has
 
 async def test_given_a_cache_then_its_size_and_age_are_shown_and_the_process_too() -> None:
     metrics = Metrics()
-    CacheMetrics(metrics).shows("pods", ACache(), lambda: 12.5)
+    cache = ACache()
+    CacheMetrics(metrics).shows("pods", cache, lambda: 12.5)
+    await samples(metrics)
+    cache.broken_total += 3
     found = await samples(metrics)
+    assert found["firebolt_operator_objects_set_aside_total{resource=pods}"] == 5
     assert found["firebolt_operator_cache_objects{resource=pods}"] == 5
     assert found["firebolt_operator_cache_broken_objects{resource=pods}"] == 1
     assert found["firebolt_operator_watch_staleness_seconds{resource=pods}"] == 12.5

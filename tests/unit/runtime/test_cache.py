@@ -259,7 +259,7 @@ def test_given_a_broken_object_then_only_it_is_hurt_and_it_is_logged_once(caplog
         fill(cache, 5, a_body("a", 3, phase=17), a_body("b", 4))
         cache.watched("", an_event("MODIFIED", a_body("a", 6, phase=18)))
     assert (cache.get(A), cache.broken, len(cache), cache.broken_total) == (None, frozenset({A}), 1, 2)
-    assert [record.message for record in caplog.records] == ["object not understood"]
+    assert [record.message for record in caplog.records] == ["object set aside"]
     cache.watched("", an_event("MODIFIED", a_body("a", 7)))
     cache.watched("", an_event("MODIFIED", a_body("a", 8, phase=17)))
     assert heard == [(None, "4"), (None, "7"), ("7", None)]

@@ -1,0 +1,21 @@
+"""Objects that are nested too deeply for any decoder that recurses."""
+
+import json
+from typing import Any
+
+LEVELS = 1_500
+
+
+def deep_text(levels: int = LEVELS) -> str:
+    return '{"a":' * levels + "0" + "}" * levels
+
+
+def with_depth(document: dict[str, Any], *path: str, levels: int = LEVELS) -> bytes:
+    """The document as JSON, with something deep at this path."""
+    mark = "=deep="
+    copy = json.loads(json.dumps(document))
+    place: Any = copy
+    for name in path[:-1]:
+        place = place.setdefault(name, {})
+    place[path[-1]] = mark
+    return json.dumps(copy, separators=(",", ":")).replace(f'"{mark}"', deep_text(levels)).encode()
