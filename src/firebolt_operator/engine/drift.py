@@ -13,6 +13,7 @@ from firebolt_operator.engine.comparison import Comparison, Difference, Path
 from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.known_fields import is_known_field
 from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.template import TOKEN_FIELD, asks_for_token
 from firebolt_operator.policy.reading import mapping, mappings
 from firebolt_operator.refs import Manifest
 
@@ -31,6 +32,7 @@ UNCOMPARED_OF_POD: Final = frozenset(
     }
 )
 TEMPLATE_PATH: Final[Path] = ("spec", "template")
+TOKEN_PATH: Final[Path] = (*TEMPLATE_PATH, "spec", TOKEN_FIELD)
 
 
 def find_drift(live: Manifest, inputs: EngineInputs) -> str | None:
@@ -42,7 +44,7 @@ def find_drift(live: Manifest, inputs: EngineInputs) -> str | None:
     if generation is None:
         return f"metadata.labels: live {mapping(live.get('metadata')).get('labels')}, wanted the two of its generation"
     wanted = engine_statefulset(inputs, generation)
-    found = _first_difference(wanted, live)
+    found = _first_difference(wanted, live, inputs)
     return None if found is None else str(found)
 
 
@@ -52,8 +54,10 @@ def _generation(live: Manifest) -> int | None:
     return int(text) if names.LABEL_ENGINE in labels and text.isascii() and text.isdigit() else None
 
 
-def _first_difference(wanted: Manifest, live: Manifest) -> Difference | None:
-    comparison = Comparison(lambda difference: _is_excused(difference, live))
+def _first_difference(wanted: Manifest, live: Manifest, inputs: EngineInputs) -> Difference | None:
+    comparison = Comparison(
+        lambda difference: _is_excused(difference, live) or _is_of_the_first_release(difference, inputs)
+    )
     wanted_spec, live_spec = wanted["spec"], mapping(live.get("spec"))
     return (
         _replicas(wanted_spec, live_spec)
@@ -67,6 +71,11 @@ def _is_excused(difference: Difference, live: Manifest) -> bool:
     if difference.wanted is None:
         return difference.path[:2] == TEMPLATE_PATH and not is_known_field(difference.path[2:])
     return was_applied(live, difference.path)
+
+
+def _is_of_the_first_release(difference: Difference, inputs: EngineInputs) -> bool:
+    """It said nothing about tokens. Now new generations get none, which is no reason to roll every engine."""
+    return difference == Difference(TOKEN_PATH, None, wanted=False) and not asks_for_token(inputs)
 
 
 def _replicas(wanted: Manifest, live: Manifest) -> Difference | None:

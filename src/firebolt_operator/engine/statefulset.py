@@ -8,7 +8,7 @@ from firebolt_operator.engine.engine_container import engine_container
 from firebolt_operator.engine.hashes import hash_annotations
 from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.ownership import child_metadata, generation_labels
-from firebolt_operator.engine.template import EffectiveTemplate, effective_template
+from firebolt_operator.engine.template import TOKEN_FIELD, EffectiveTemplate, effective_template
 from firebolt_operator.engine.ui_sidecar import ui_sidecar
 from firebolt_operator.engine.volumes import claim_templates, pod_volumes
 from firebolt_operator.refs import Manifest
@@ -38,8 +38,11 @@ def engine_statefulset(inputs: EngineInputs, generation: int) -> Manifest:
 def _pod_template(inputs: EngineInputs, generation: int) -> Manifest:
     template = effective_template(inputs)
     labels = template.labels | generation_labels(inputs.name, generation)
+    token = template.pod.get(TOKEN_FIELD)
     spec = {
         **template.pod,
+        # An engine has no business with the API server; queries run code of strangers.
+        TOKEN_FIELD: False if token is None else token,
         "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS,
         "securityContext": template.security_context,
         # Variables made from Service names could shadow the engine's own configuration.

@@ -19,6 +19,7 @@ from firebolt_operator.refs import Manifest
 OWNED_POD_FIELDS: Final = frozenset(field.name for field in ENGINE.pod_fields)
 OWNED_CONTAINER_FIELDS: Final = frozenset(field.name for field in ENGINE.primary_fields) | {"name"}
 ENGINE_USER: Final = 3473  # its group and the pod's fsGroup as well
+TOKEN_FIELD: Final = "automountServiceAccountToken"  # noqa: S105 - a field, not a token
 COMPOSED_POD_FIELDS: Final = frozenset({"containers", "initContainers", "volumes", "securityContext"})
 
 
@@ -73,6 +74,11 @@ def _layer(template: Manifest | None) -> _Layer:
         engine=_without(engine, OWNED_CONTAINER_FIELDS),
         sidecars=[each for each in containers if each.get("name") != CONTAINER_ENGINE],
     )
+
+
+def asks_for_token(inputs: EngineInputs) -> bool:
+    """Whether the engine or its class says anything, yes or no, about a token of the API server."""
+    return effective_template(inputs).pod.get(TOKEN_FIELD) is not None
 
 
 def _pod_security_context(chosen: Manifest) -> Manifest:

@@ -156,7 +156,7 @@ CHANGED: Final[list[tuple[str, Any, str | None]]] = [
     (f"{POD}/volumes/3/secret/secretName", "other", "spec.template.spec.volumes[mine].secret.secretName"),
     (f"{POD}/imagePullSecrets", None, "spec.template.spec.imagePullSecrets"),
     (f"{POD}/hostNetwork", True, "spec.template.spec.hostNetwork"),
-    (f"{POD}/automountServiceAccountToken", False, "spec.template.spec.automountServiceAccountToken"),
+    (f"{POD}/automountServiceAccountToken", True, "spec.template.spec.automountServiceAccountToken"),
     ("spec/template", None, "spec.template.metadata.labels.team"),
 ]
 """A change of the live object, and where drift is told; None for a removal, ~ for a slash in the last key."""
@@ -172,6 +172,7 @@ HARMLESS: Final[list[tuple[str, Any]]] = [
     (f"{ENGINE}/livenessProbe/periodSeconds", 99),
     (f"{ENGINE}/startupProbe/failureThreshold", 99),
     (f"{POD}/enableServiceLinks", True),
+    (f"{POD}/automountServiceAccountToken", None),  # as the first release rendered it
     ("spec/serviceName", "other"),
     ("spec/podManagementPolicy", "OrderedReady"),
     ("spec/persistentVolumeClaimRetentionPolicy", None),

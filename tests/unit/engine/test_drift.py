@@ -87,6 +87,32 @@ def test_given_a_new_default_image_then_engines_without_their_own_roll() -> None
     )
 
 
+TOKEN = "automountServiceAccountToken"
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_given_a_statefulset_without_a_word_on_tokens_then_only_a_template_that_has_one_rolls_it(
+    is_wanted: bool,
+) -> None:
+    live = changed(live_statefulset(engine_inputs()), f"spec/template/spec/{TOKEN}", None)
+    assert find_drift(live, engine_inputs()) is None
+    drift = find_drift(live, engine_inputs(with_template({TOKEN: is_wanted})))
+    assert drift == f"spec.template.spec.{TOKEN}: live nothing, wanted {is_wanted}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "rendered"),
+    [
+        pytest.param({}, False, id="nobody-asks"),
+        pytest.param({TOKEN: None}, False, id="null-is-no-word"),
+        pytest.param({TOKEN: True}, True, id="asked-for"),
+    ],
+)
+def test_a_new_generation_has_no_token_unless_a_template_asks(asked: Manifest, rendered: bool) -> None:
+    live = live_statefulset(engine_inputs(with_template(asked)))
+    assert live["spec"]["template"]["spec"][TOKEN] is rendered
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
