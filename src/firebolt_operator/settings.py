@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from firebolt_operator.api.durations import parse_duration
+from firebolt_operator.api.engine_settings import MOST_REPLICAS
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import BOOLEANS, Flag, Kind, UsageError, parse_flags
 from firebolt_operator.observability.log_flags import LOG_FLAGS, parse_log_settings
@@ -31,6 +32,12 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="engine-max-cpu", help="largest CPU request or limit of an engine container"),
     Flag(name="engine-max-memory", help="largest memory request or limit of an engine container"),
     Flag(name="engine-max-ephemeral-storage", help="largest ephemeral-storage request or limit of an engine container"),
+    Flag(
+        name="engine-max-replicas",
+        kind=Kind.NUMBER,
+        default=str(MOST_REPLICAS),
+        help="largest number of nodes of an engine",
+    ),
     Flag(name="drain-settle", default="35s", help="shortest time a switched-off generation keeps running; 0 for none"),
     Flag(name="concurrent-passes", kind=Kind.NUMBER, default="16", help="objects of one kind worked on at a time"),
     Flag(
@@ -108,6 +115,7 @@ class Settings:
     engine_max_cpu: str
     engine_max_memory: str
     engine_max_ephemeral_storage: str
+    engine_max_replicas: int
     drain_settle: timedelta
     concurrent_passes: int
     images: Images
@@ -135,6 +143,7 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
         engine_max_cpu=values["engine-max-cpu"],
         engine_max_memory=values["engine-max-memory"],
         engine_max_ephemeral_storage=values["engine-max-ephemeral-storage"],
+        engine_max_replicas=_most_replicas(values["engine-max-replicas"]),
         drain_settle=_drain_settle(values["drain-settle"]),
         concurrent_passes=_at_least_one("concurrent-passes", values["concurrent-passes"]),
         images=_images(values),
@@ -177,6 +186,12 @@ def _drain_settle(text: str) -> timedelta:
     if settle < timedelta(0):
         raise ConfigurationError(f'--drain-settle "{text}": must not be negative; 0 turns the wait off')
     return settle
+
+
+def _most_replicas(text: str) -> int:
+    if not 1 <= int(text) <= MOST_REPLICAS:
+        raise UsageError(f'invalid value "{text}" for flag -engine-max-replicas: must be from 1 to {MOST_REPLICAS}')
+    return int(text)
 
 
 def _at_least_one(name: str, text: str) -> int:

@@ -68,6 +68,8 @@ def test_a_word_that_belongs_to_no_flag_is_a_usage_error(words: list[str], said:
         pytest.param(["--zap-time-encoding=sundial"], id="not-a-time-encoding"),
         pytest.param(["--concurrent-passes=0"], id="somebody-must-work"),
         pytest.param(["--concurrent-passes=many"], id="not-a-number"),
+        pytest.param(["--engine-max-replicas=0"], id="somebody-must-serve"),
+        pytest.param(["--engine-max-replicas=1001"], id="more-than-the-crd-allows"),
     ],
 )
 def test_bad_words_are_a_usage_error(words: list[str]) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.engine_settings import AutoStop, RolloutName, Storage
+from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop, RolloutName, Storage
 from firebolt_operator.api.model import Duration, FreeForm, Int32, Int64, Model, ObjectMeta, PodTemplate, note, rule
 
 STORAGE_RULE = rule(
@@ -26,6 +26,11 @@ STORAGE_NOTE = note(
 AUTO_STOP_NOTE = note(
     "When the engine is parked and woken. Taken whole from here, else whole from the class, else off.",
     **{"x-kubernetes-validations": [AUTO_STOP_RULE]},
+)
+REPLICAS_NOTE = note(
+    "Number of nodes; 0 stops the engine. Leave it out where auto-stop or an autoscaler decides.",
+    default=1,
+    maximum=MOST_REPLICAS,
 )
 CUSTOM_CONFIG_NOTE = note("Merged into the engine's configuration file; what the operator owns there is left out.")
 UI_NOTE = note("Adds the web UI as a sidecar; off unless the engine or its class says so.")
@@ -59,7 +64,7 @@ class EngineSpec(Model, frozen=True, kw_only=True):
         Annotated[str, Meta(min_length=1)] | None,
         note("Name of a FireboltEngineClass in this namespace to inherit from."),
     ] = None
-    replicas: Annotated[Int32, Meta(ge=0), note("Number of nodes; 0 stops the engine.")]
+    replicas: Annotated[Int32, Meta(ge=0), REPLICAS_NOTE] = 1
     template: Annotated[PodTemplate | None, note("Changes to the pods; wins over the class's template.")] = None
     ui_sidecar: Annotated[bool | None, UI_NOTE] = None
     drain_check_enabled: Annotated[bool | None, DRAIN_ENABLED_NOTE] = None

@@ -1,6 +1,6 @@
 """The settings that an engine may set itself or inherit from its class."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,10 @@ from firebolt_operator.api.texts import MOST_CHARACTERS
 Weekday = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 ClockTime = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 RolloutName = Literal["graceful", "recreate"]
+MOST_REPLICAS: Final = 1000
+"""Every node is named in every node's configuration. Only the definition says so: an object from before it must still
+be readable, so that its owner can be told.
+"""
 
 
 class PersistentVolumeClaimStorage(Model, frozen=True, kw_only=True):
@@ -63,8 +67,12 @@ class AutoStop(Model, frozen=True, kw_only=True):
     """Parks the engine when it is idle and wakes it on the next query."""
 
     enabled: Annotated[bool, note("Turns auto-stop on.", default=False, required=True)] = False
-    active_replicas: Annotated[Int32, Meta(ge=1), note("Nodes of the engine while it is in use.")]
-    idle_replicas: Annotated[Int32, Meta(ge=0), note("Nodes of the engine while it is idle.", default=0)] = 0
+    active_replicas: Annotated[
+        Int32, Meta(ge=1), note("Nodes of the engine while it is in use.", maximum=MOST_REPLICAS)
+    ]
+    idle_replicas: Annotated[
+        Int32, Meta(ge=0), note("Nodes of the engine while it is idle.", default=0, maximum=MOST_REPLICAS)
+    ] = 0
     idle_timeout: Annotated[
         Duration, note("How long without a query until the engine counts as idle.", default="30m")
     ] = "30m"

@@ -133,6 +133,7 @@ class EnginePass:
                 scrape=self._scrape,
                 writer=self._around.writer,
                 now=self._now,
+                most_replicas=self._around.settings.bounds.replicas,
             )
             parking = await keeper.keep(status)
         except FencedError:

@@ -61,7 +61,7 @@ class Entrance:
         found = await self._class()
         inherited = found if isinstance(found, ClassInfo) else None
         terms = Terms(
-            to_mend=spec_problems(self.spec, inherited),
+            to_mend=spec_problems(self.spec, inherited, self.around.settings.bounds),
             progress_deadline=effective_progress_deadline(self.spec, inherited),
         )
         if isinstance(found, Missing):
@@ -71,6 +71,9 @@ class Entrance:
         instance = self._instance()
         if isinstance(instance, Blocked):
             return TurnedAway(terms=terms, blocked=instance)
+        if self.spec.replicas > self.around.settings.bounds.replicas:
+            # Before anything is rendered: every node would be named in every node's configuration.
+            return TurnedAway(terms=terms, is_instance_ready=True)
         template = self._template(inherited, instance)
         if template.refused is not None:
             return TurnedAway(terms=terms, blocked=template.refused, is_instance_ready=True)

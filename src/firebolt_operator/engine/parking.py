@@ -16,6 +16,7 @@ import msgspec
 from firebolt_operator.api import names
 from firebolt_operator.api.duration_fields import malformed_durations
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop
 from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
@@ -65,10 +66,11 @@ class Keeper:
     scrape: Scrape
     writer: Patcher
     now: datetime
+    most_replicas: int = MOST_REPLICAS
 
     async def keep(self, status: EngineStatus) -> Parking:
         """`status` is the one that this pass is about to write."""
-        settings = effective_auto_stop(self.spec, self.engine_class)
+        settings = self._settings()
         if settings is None or not settings.enabled:
             off = msgspec.structs.replace(status, auto_stop_reason=AutoStopReason.DISABLED, last_activity_time=None)
             return Parking(engine=self.engine, status=off)
@@ -82,6 +84,15 @@ class Keeper:
             zone=None if malformed_durations(settings) else time_zone(settings.time_zone),
         )
         return await self._decided(policy, self._refreshed(status))
+
+    def _settings(self) -> AutoStop | None:
+        """Never more nodes than an engine may have: what is asked for beyond that is told elsewhere."""
+        settings = effective_auto_stop(self.spec, self.engine_class)
+        return settings and msgspec.structs.replace(
+            settings,
+            active_replicas=min(settings.active_replicas, self.most_replicas),
+            idle_replicas=min(settings.idle_replicas, self.most_replicas),
+        )
 
     def _refreshed(self, status: EngineStatus) -> EngineStatus:
         """An engine that has just come up gets its whole idle timeout."""

@@ -1,6 +1,7 @@
 """Is this class fit for use, and may it go?"""
 
 from datetime import datetime
+from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, with_condition
@@ -9,15 +10,20 @@ from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngine
 from firebolt_operator.api.kstatus import ENGINE_CLASS_REASONS, Stalled, with_standing
 from firebolt_operator.api.names import EngineClassReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
+from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas
 from firebolt_operator.policy.class_checks import check_class_template, deletion_blocked_message
-from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.field_errors import Path, aggregate
 from firebolt_operator.refs import Ref
 
+AUTO_STOP: Final = Path("spec").child("autoStop")
 
-def decide_status(engine_class: FireboltEngineClass, bound_engines: int, *, now: datetime) -> EngineClassStatus:
+
+def decide_status(
+    engine_class: FireboltEngineClass, bound_engines: int, *, bounds: ResourceBounds, now: datetime
+) -> EngineClassStatus:
     generation = engine_class.metadata.generation
     ready = _ready(engine_class, _verdict(engine_class, bound_engines), now)
-    standing = _to_mend(engine_class) or ENGINE_CLASS_REASONS.standing(ready.reason, ready.message)
+    standing = _to_mend(engine_class, bounds) or ENGINE_CLASS_REASONS.standing(ready.reason, ready.message)
     told = with_condition(engine_class.status.conditions, ready)
     return EngineClassStatus(
         observed_generation=generation,
@@ -26,11 +32,14 @@ def decide_status(engine_class: FireboltEngineClass, bound_engines: int, *, now:
     )
 
 
-def _to_mend(engine_class: FireboltEngineClass) -> Stalled | None:
+def _to_mend(engine_class: FireboltEngineClass, bounds: ResourceBounds) -> Stalled | None:
     """Its engines go on without the setting, so the class is fit for use; yet nobody meant it to be like that."""
-    if engine_class.metadata.is_deleting or engine_class.spec is None:
+    spec = engine_class.spec
+    if engine_class.metadata.is_deleting or spec is None:
         return None
-    problems = [f"spec.{each.field}: {each.problem}" for each in malformed_durations(engine_class.spec)]
+    problems = [f"spec.{each.field}: {each.problem}" for each in malformed_durations(spec)]
+    if spec.auto_stop is not None:
+        problems += map(str, check_auto_stop_replicas(spec.auto_stop, AUTO_STOP, bounds))
     return Stalled(EngineClassReason.SPEC_INVALID, "; ".join(problems)) if problems else None
 
 

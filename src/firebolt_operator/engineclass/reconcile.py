@@ -5,11 +5,12 @@ from datetime import timedelta
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engineclass.decide import decide_status, is_news, ref_of
 from firebolt_operator.kube.ports import Reader, Scope, Writer
+from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.policy.class_checks import count_bound_engines
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
@@ -26,6 +27,7 @@ REST = timedelta(seconds=30)
 class EngineClassReconciler:
     classes: Cache[FireboltEngineClass]
     engines: Cache[FireboltEngine]
+    bounds: ResourceBounds
     reader: Reader
     writer: Writer
     clock: Clock
@@ -43,7 +45,7 @@ class EngineClassReconciler:
             )
             return Outcome("finalizer added", again=True)
         bound = count_bound_engines(ref_of(engine_class), self._cached_engines(engine_class))
-        await self._write(engine_class, decide_status(engine_class, bound, now=self.clock.now()))
+        await self._tell(engine_class, bound)
         return Outcome("judged", look_again_after=REST)
 
     async def _class(self, key: Key) -> FireboltEngineClass | None:
@@ -61,7 +63,7 @@ class EngineClassReconciler:
         engines = [parse_engine(item) async for page in self.reader.pages(scope) for item in page.items]
         bound = count_bound_engines(ref_of(engine_class), engines)
         if bound:
-            await self._write(engine_class, decide_status(engine_class, bound, now=self.clock.now()))
+            await self._tell(engine_class, bound)
             return Outcome(f"deletion waits for {bound} engine(s)", look_again_after=REST)
         rest = [each for each in engine_class.metadata.finalizers if each != names.FINALIZER_ENGINE_CLASS]
         await self._patch_finalizers(engine_class, rest)
@@ -72,7 +74,7 @@ class EngineClassReconciler:
         patch = {"metadata": {"finalizers": finalizers, "resourceVersion": metadata.resource_version}}
         await self.writer.merge_patch(ref_of(engine_class), patch)
 
-    async def _write(self, engine_class: FireboltEngineClass, status: EngineClassStatus) -> None:
-        if not is_news(engine_class.status, status):
-            return
-        await put_status(ENGINE_CLASS_STATUS, engine_class, status, reader=self.reader, writer=self.writer)
+    async def _tell(self, engine_class: FireboltEngineClass, bound_engines: int) -> None:
+        status = decide_status(engine_class, bound_engines, bounds=self.bounds, now=self.clock.now())
+        if is_news(engine_class.status, status):
+            await put_status(ENGINE_CLASS_STATUS, engine_class, status, reader=self.reader, writer=self.writer)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop
 from firebolt_operator.api.names import CONTAINER_ENGINE
 from firebolt_operator.api.quantities import canonical_quantity, parse_quantity
 from firebolt_operator.errors import ConfigurationError
@@ -23,18 +24,34 @@ class ResourceBounds:
     cpu: str = ""
     memory: str = ""
     ephemeral_storage: str = ""
+    replicas: int = MOST_REPLICAS
 
     def __bool__(self) -> bool:
-        return bool(self.cpu or self.memory or self.ephemeral_storage)
+        return bool(self.cpu or self.memory or self.ephemeral_storage) or self.replicas < MOST_REPLICAS
 
 
-def parse_bounds(*, cpu: str, memory: str, ephemeral_storage: str) -> ResourceBounds:
+def parse_bounds(*, cpu: str, memory: str, ephemeral_storage: str, replicas: int = MOST_REPLICAS) -> ResourceBounds:
     """The flags `--engine-max-*`; empty and zero mean no bound, and the first malformed one ends the start-up."""
     return ResourceBounds(
         cpu=_parse_bound("--engine-max-cpu", cpu),
         memory=_parse_bound("--engine-max-memory", memory),
         ephemeral_storage=_parse_bound("--engine-max-ephemeral-storage", ephemeral_storage),
+        replicas=replicas,
     )
+
+
+def check_replicas(replicas: int, path: Path, bounds: ResourceBounds) -> list[FieldError]:
+    if replicas <= bounds.replicas:
+        return []
+    return [invalid(path, replicas, f"exceeds operator-configured maximum {bounds.replicas}")]
+
+
+def check_auto_stop_replicas(policy: AutoStop, path: Path, bounds: ResourceBounds) -> list[FieldError]:
+    """What parking and waking would write into an engine's spec."""
+    return [
+        *check_replicas(policy.active_replicas, path.child("activeReplicas"), bounds),
+        *check_replicas(policy.idle_replicas, path.child("idleReplicas"), bounds),
+    ]
 
 
 def check_bounds(

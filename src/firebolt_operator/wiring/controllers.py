@@ -81,6 +81,7 @@ def _class_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
     reconciler = EngineClassReconciler(
         classes=caches.engine_classes,
         engines=caches.engines,
+        bounds=parts.bounds,
         reader=parts.client,
         writer=parts.client,
         clock=parts.clock,

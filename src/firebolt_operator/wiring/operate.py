@@ -52,6 +52,7 @@ def _bounds(settings: Settings) -> ResourceBounds:
         cpu=settings.engine_max_cpu,
         memory=settings.engine_max_memory,
         ephemeral_storage=settings.engine_max_ephemeral_storage,
+        replicas=settings.engine_max_replicas,
     )
     if bounds:
         log.info("engine resources are bounded", extra={"bounds": str(bounds)})

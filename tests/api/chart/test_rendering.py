@@ -83,7 +83,12 @@ def test_the_operator_understands_every_argument() -> None:
     values = {
         "watchNamespaces": ["a", "b"],
         "watchLabelSelector": "!example.com/managed",
-        "engineResourceBounds": {"maxCPU": 32, "maxMemory": "256Gi", "maxEphemeralStorage": "1Ti"},
+        "engineResourceBounds": {
+            "maxCPU": 32,
+            "maxMemory": "256Gi",
+            "maxEphemeralStorage": "1Ti",
+            "maxReplicas": 40,
+        },
         "drainSettle": "8s",
         "defaultImages": {"engine": "x/engine:1", "ui": "x/ui:2"},
         "image": {"repository": "x/operator", "tag": "v9", "pullPolicy": "Always"},
@@ -93,6 +98,7 @@ def test_the_operator_understands_every_argument() -> None:
     assert settings.namespaces == ("a", "b")
     assert settings.watch_label_selector == "!example.com/managed"
     assert (settings.engine_max_cpu, settings.engine_max_memory) == ("32", "256Gi")
+    assert settings.engine_max_replicas == 40
     assert settings.drain_settle.total_seconds() == 8
     assert (settings.images.engine, settings.images.ui) == ("x/engine:1", "x/ui:2")
     assert (settings.images.wake_agent, settings.images.wake_agent_pull_policy) == ("x/operator:v9", "Always")
@@ -102,6 +108,7 @@ def test_the_operator_understands_every_argument() -> None:
 def test_by_default_no_argument_narrows_anything() -> None:
     settings = parse_settings(arguments(rendered({})), {})
     assert (settings.namespaces, settings.watch_label_selector, settings.engine_max_cpu) == ((), "", "")
+    assert settings.engine_max_replicas == 1000
     assert settings.drain_settle == parse_settings([], {}).drain_settle
     assert settings.images.wake_agent == "ghcr.io/firebolt-db/firebolt-operator:v0.1.0"
 

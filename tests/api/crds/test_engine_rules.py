@@ -33,6 +33,9 @@ def storage(**backends: Manifest) -> Manifest:
         pytest.param(None, id="an-engine-without-a-spec"),
         pytest.param(an_engine(template=FRAGMENT), id="a-template-without-containers"),
         pytest.param(an_engine(replicas=0), id="no-replicas-stop-the-engine"),
+        pytest.param({"instanceRef": "main"}, id="replicas-left-out"),
+        pytest.param(an_engine(replicas=1000), id="as-many-replicas-as-there-may-be"),
+        pytest.param(auto_stop(activeReplicas=1000, idleReplicas=1000), id="as-many-by-auto-stop"),
         pytest.param(storage(), id="storage-without-a-backend"),
         pytest.param(storage(emptyDir={}), id="storage-on-an-empty-dir"),
         pytest.param(storage(emptyDir={"medium": "Memory"}), id="storage-in-memory"),
@@ -54,7 +57,15 @@ async def test_accepted_engines(stored: Stored, spec: Manifest | None) -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        pytest.param({"instanceRef": "main"}, "spec.replicas: Required value", id="no-replicas-field"),
+        pytest.param(an_engine(replicas=1001), "spec.replicas: Invalid value: 1001", id="too-many-replicas"),
+        pytest.param(
+            auto_stop(activeReplicas=1001), "spec.autoStop.activeReplicas: Invalid value", id="too-many-active-replicas"
+        ),
+        pytest.param(
+            auto_stop(activeReplicas=1000, idleReplicas=1001),
+            "spec.autoStop.idleReplicas: Invalid value",
+            id="too-many-idle-replicas",
+        ),
         pytest.param({"replicas": 1}, "spec.instanceRef: Required value", id="no-instance-field"),
         pytest.param(an_engine(replicas=-1), "spec.replicas: Invalid value: -1", id="negative-replicas"),
         pytest.param(an_engine(instanceRef=""), "spec.instanceRef: Invalid value", id="an-empty-instance-name"),

@@ -51,6 +51,11 @@ async def test_given_an_empty_claim_then_its_size_and_access_mode_are_filled_in(
     assert made["spec"]["storage"]["persistentVolumeClaim"] == {"size": "1Gi", "accessModes": ["ReadWriteOnce"]}
 
 
+async def test_given_no_replicas_then_an_engine_has_one_node(stored: Stored) -> None:
+    made = await stored.create(FIREBOLT_ENGINES, {"instanceRef": "main"})
+    assert made["spec"] == {"instanceRef": "main", "replicas": 1, "storage": {}}
+
+
 async def test_given_only_active_replicas_then_the_rest_of_auto_stop_is_filled_in(stored: Stored) -> None:
     made = await stored.create(FIREBOLT_ENGINES, ENGINE | {"autoStop": {"activeReplicas": 3}})
     assert made["spec"]["autoStop"] == {

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
     EVENTS,
@@ -18,6 +19,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from firebolt_operator.api.serialise import format_time
 from firebolt_operator.errors import NotFoundError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
@@ -62,6 +64,11 @@ class Person:
 
     async def patch(self, resource: Resource, name: str, patch: Manifest, *, subresource: str = "") -> Manifest:
         return await self.client.merge_patch(Ref(resource, self.namespace, name), patch, subresource=subresource)
+
+    async def ask_for_engine(self, at: datetime, name: str = "eng") -> None:
+        """As the gateway does when a query waits."""
+        stamp = {"metadata": {"annotations": {ANNOTATION_WAKE_REQUESTED: format_time(at)}}}
+        await self.patch(FIREBOLT_ENGINES, name, stamp)
 
     async def annotate_pod(self, name: str, **annotations: str | None) -> None:
         """Steers a simulated pod: `fault="CrashLoopBackOff"`, or `fault=None` to take it back."""

@@ -292,6 +292,7 @@ async def running_operator(kubeconfig: Path, namespace: str, *flags: str) -> Asy
         cpu=settings.engine_max_cpu,
         memory=settings.engine_max_memory,
         ephemeral_storage=settings.engine_max_ephemeral_storage,
+        replicas=settings.engine_max_replicas,
     )
     credentials = load_credentials(str(kubeconfig), {})
     async with KubeClient.from_credentials(credentials, recorder=requests, kinds=KINDS) as client:

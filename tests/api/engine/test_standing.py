@@ -9,10 +9,10 @@ from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.api.serialise import format_time
 from firebolt_operator.refs import Manifest
+from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person, generation, serving
-from tests.api.engine.running import Operator, condition, message, reason
+from tests.api.engine.running import Operator, condition, look_again, message, reason
 
 STUCK: Manifest = {"metadata": {"annotations": {"sim.firebolt.io/fault": "ImagePullBackOff"}}}
 AUTO_STOP: Manifest = {"enabled": True, "activeReplicas": 1}
@@ -183,8 +183,7 @@ class TestMalformedDuration:
         await person.make_engine(replicas=0, engineClassRef="big", **own)
         parked = await operator.until_at_rest(0)
         assert (reason(parked, "Stalled"), parked.status.auto_stop_reason) == ("SpecInvalid", "Stopped")
-        stamp = {"metadata": {"annotations": {ANNOTATION_WAKE_REQUESTED: format_time(operator.clock.now())}}}
-        await person.patch(FIREBOLT_ENGINES, "eng", stamp)
+        await person.ask_for_engine(operator.clock.now())
         woken = await operator.until_at_rest(1)
         assert (woken.status.phase, woken.status.replicas) == ("stable", 1)
         # Idle for longer than any timeout, and yet nobody knows how long is meant.
@@ -206,3 +205,48 @@ async def test_a_wake_request_from_before_all_time_wakes_nobody_and_stops_nothin
     assert (run.error, run.outcome and run.outcome.reason) == ("", "at rest")
     await person.edit_engine(template=label("rolled"))
     assert (await operator.until_at_rest(1)).status.phase == "stopped"
+
+
+class TestTooManyNodes:
+    LIMIT = "--engine-max-replicas=2"
+    EXCEEDS = "exceeds operator-configured maximum 2"
+
+    async def test_nothing_is_rendered_and_what_runs_goes_on(
+        self, start_operator: StartOperator, person: Person
+    ) -> None:
+        async with start_operator(self.LIMIT) as operator:
+            await person.make_instance()
+            await person.make_engine(replicas=2)
+            await operator.until_at_rest(0)
+            await person.edit_engine(replicas=3, template=label("new"))
+            engine = await operator.until_reason("SpecInvalid", "Stalled")
+            assert message(engine, "Stalled").startswith(f"spec.replicas: Invalid value: 3: {self.EXCEEDS}; ")
+            # It serves with fewer nodes than it was asked to have.
+            assert (reason(engine), engine.status.ready_replicas) == ("PodsNotReady", 2)
+            await operator.settled()
+            operator.requests.seen.clear()
+            assert look_again(await operator.next_pass()) == timedelta(seconds=10)
+            assert operator.requests.seen == {}
+            assert await person.children() == serving(0)
+            await person.edit_engine(replicas=1)
+            assert reason(await operator.until_at_rest(1), "Stalled") == ""
+
+    async def test_an_engine_that_never_ran_is_not_begun(self, start_operator: StartOperator, person: Person) -> None:
+        async with start_operator(self.LIMIT) as operator:
+            await person.make_instance()
+            await person.make_engine(replicas=1000)
+            await operator.until_reason("SpecInvalid", "Stalled")
+            await operator.settled()
+            assert await person.children() == set()
+
+    async def test_a_wake_brings_as_many_as_there_may_be(self, start_operator: StartOperator, person: Person) -> None:
+        async with start_operator(self.LIMIT) as operator:
+            await person.make_instance()
+            await person.make_class(autoStop=AUTO_STOP | {"activeReplicas": 5})
+            await person.make_engine(replicas=0, engineClassRef="big")
+            told = message(await operator.until_at_rest(0), "Stalled")
+            assert told.startswith(f"spec.engineClassRef.autoStop.activeReplicas: Invalid value: 5: {self.EXCEEDS}")
+            await person.ask_for_engine(operator.clock.now())
+            assert (await operator.until_at_rest(1)).status.replicas == 2
+            found = await operator.until_class("big", lambda found: found.status.bound_engines == 1)
+            assert condition(found, "Stalled").reason == "SpecInvalid"

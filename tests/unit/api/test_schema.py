@@ -36,7 +36,7 @@ ATOMIC_IN_CONTAINERS = ("command", "args", "envFrom", "resizePolicy")
     ("model", "expected"),
     [
         (InstanceSpec, ["gateway", "metadata"]),
-        (EngineSpec, ["instanceRef", "replicas"]),
+        (EngineSpec, ["instanceRef"]),
         (EngineClassSpec, ["template"]),
         (EngineStatus, ["activeGeneration", "currentGeneration"]),
         (InstanceStatus, None),
@@ -55,7 +55,11 @@ def test_given_auto_stop_then_enabled_is_required_although_it_has_a_default() ->
     ("path", "expected"),
     [
         pytest.param("drainTimeout", {"type": "string", "maxLength": 64}, id="a-duration-is-plain-text"),
-        pytest.param("replicas", {"type": "integer", "format": "int32", "minimum": 0}, id="a-number-with-a-bound"),
+        pytest.param(
+            "replicas",
+            {"type": "integer", "format": "int32", "minimum": 0, "maximum": 1000, "default": 1},
+            id="a-number-with-bounds-and-a-default",
+        ),
         pytest.param("rollout", {"type": "string", "enum": ["graceful", "recreate"]}, id="a-choice"),
         pytest.param(
             "customEngineConfig",

@@ -57,6 +57,7 @@ class Setting:
     pods: int = 2
     wake: str = ""
     phase: str = "stable"
+    most_replicas: int = 1000
     server: OneEngineServer = field(default_factory=OneEngineServer)
 
     async def keep(self, status: EngineStatus) -> Parking:
@@ -72,6 +73,7 @@ class Setting:
             scrape=partial(fetch_activity, self.metrics),
             writer=self.server,
             now=NOON,
+            most_replicas=self.most_replicas,
         )
         return await keeper.keep(status)
 
@@ -185,6 +187,21 @@ async def test_given_an_unknown_time_zone_then_people_are_warned_and_nothing_is_
     parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert setting.server.patches == []
     assert [warning.reason for warning in parking.warnings] == ["UnknownTimeZone"]
+
+
+async def test_given_more_nodes_than_an_engine_may_have_then_a_wake_brings_as_many_as_it_may() -> None:
+    policy = AutoStop(enabled=True, active_replicas=2_147_483_647)
+    wake = format_time(NOON - SECOND)
+    setting = Setting(policy=policy, replicas=0, pods=0, wake=wake, phase="stopped", most_replicas=2)
+    assert (await setting.keep(a_status(phase="stopped"))).status.auto_stop_reason == "WakeRequested"
+    assert setting.server.patches[0]["spec"] == {"replicas": 2}
+
+
+async def test_given_more_idle_nodes_than_an_engine_may_have_then_parking_leaves_as_many_as_it_may() -> None:
+    policy = AutoStop(enabled=True, active_replicas=9, idle_replicas=5)
+    setting = Setting(policy=policy, replicas=3, most_replicas=2)
+    assert (await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))).status.auto_stop_reason == "Idle"
+    assert setting.server.patches[0]["spec"] == {"replicas": 2}
 
 
 ALL_DAY = [ScheduleWindow(start="00:00", end="23:59")]

@@ -10,9 +10,11 @@ from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatus, FireboltEngineClass
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.engineclass.decide import decide_status, is_news
+from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.refs import Manifest
 from tests.support.engines import NOON
 
+FEW = ResourceBounds(replicas=3)
 BAD_TEMPLATE: Manifest = {"spec": {"hostname": "x"}}
 FORBIDDEN = "spec.template.spec.hostname: Forbidden: hostname is owned by the operator"
 FORM = "is not a duration; write it like 30s or 1h30m"
@@ -51,6 +53,12 @@ ADMISSIBLE = {"Ready": ("True", "Admissible")}
             id="a-deletion-waits-and-says-nothing-else",
         ),
         pytest.param(
+            a_class(autoStop={"activeReplicas": 4}),
+            ADMISSIBLE | {"Stalled": ("True", "SpecInvalid")},
+            id="more-nodes-than-an-engine-may-have",
+        ),
+        pytest.param(a_class(autoStop={"activeReplicas": 3}), ADMISSIBLE, id="as-many-as-an-engine-may-have"),
+        pytest.param(
             a_class(drainTimeout="soon"),
             ADMISSIBLE | {"Stalled": ("True", "SpecInvalid")},
             id="a-malformed-duration-leaves-the-class-usable",
@@ -58,14 +66,16 @@ ADMISSIBLE = {"Ready": ("True", "Admissible")}
     ],
 )
 def test_conditions(engine_class: FireboltEngineClass, expected: dict[str, tuple[str, str]]) -> None:
-    status = decide_status(engine_class, 1, now=NOON)
+    status = decide_status(engine_class, 1, bounds=FEW, now=NOON)
     assert told(status) == expected
     assert {status.observed_generation, *(each.observed_generation for each in status.conditions)} == {2}
 
 
 def test_malformed_durations_are_named_together() -> None:
     auto_stop = {"activeReplicas": 1, "idleTimeout": "30 minutes"}
-    status = decide_status(a_class(autoStop=auto_stop, progressDeadline="x", template=BAD_TEMPLATE), 0, now=NOON)
+    status = decide_status(
+        a_class(autoStop=auto_stop, progressDeadline="x", template=BAD_TEMPLATE), 0, bounds=FEW, now=NOON
+    )
     stalled, ready = (find_condition(status.conditions, kind) for kind in ("Stalled", "Ready"))
     assert stalled is not None
     assert stalled.message == (f'spec.progressDeadline: "x" {FORM}; spec.autoStop.idleTimeout: "30 minutes" {FORM}')
@@ -74,8 +84,8 @@ def test_malformed_durations_are_named_together() -> None:
 
 
 def test_what_is_mended_is_taken_back() -> None:
-    bad = decide_status(a_class(template=BAD_TEMPLATE), 0, now=NOON)
-    assert told(decide_status(a_class(status=bad, generation=3), 0, now=NOON)) == ADMISSIBLE
+    bad = decide_status(a_class(template=BAD_TEMPLATE), 0, bounds=FEW, now=NOON)
+    assert told(decide_status(a_class(status=bad, generation=3), 0, bounds=FEW, now=NOON)) == ADMISSIBLE
 
 
 @pytest.mark.parametrize(
@@ -87,6 +97,6 @@ def test_what_is_mended_is_taken_back() -> None:
     ],
 )
 def test_news(changed: FireboltEngineClass, expected: bool) -> None:
-    before = decide_status(a_class(), 0, now=NOON)
-    after = decide_status(changed, 0, now=NOON + timedelta(hours=1))
+    before = decide_status(a_class(), 0, bounds=FEW, now=NOON)
+    after = decide_status(changed, 0, bounds=FEW, now=NOON + timedelta(hours=1))
     assert is_news(before, after) is expected

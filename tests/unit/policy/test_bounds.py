@@ -1,5 +1,7 @@
 """An engine must not ask for more than the administrator allows."""
 
+from typing import Any
+
 import pytest
 
 from firebolt_operator.errors import ConfigurationError
@@ -146,12 +148,13 @@ def test_bounds_are_kept_in_canonical_form_and_zero_and_empty_mean_none() -> Non
     assert bounds
     assert all((only(cpu="1"), only(memory="1"), only(ephemeral_storage="1")))
     assert not parse_bounds(cpu="", memory="0", ephemeral_storage="0Gi")
+    assert parse_bounds(cpu="", memory="", ephemeral_storage="", replicas=999)
 
 
 @pytest.mark.parametrize("value", ["16GB", "garbage", "not-a-quantity", " 1", "-1"])
 @pytest.mark.parametrize("flag", ["cpu", "memory", "ephemeral-storage"])
 def test_a_bad_bound_ends_the_start_up_and_names_flag_and_value(flag: str, value: str) -> None:
-    words = {"cpu": "", "memory": "", "ephemeral_storage": "", flag.replace("-", "_"): value}
+    words: dict[str, Any] = {"cpu": "", "memory": "", "ephemeral_storage": "", flag.replace("-", "_"): value}
     with pytest.raises(ConfigurationError) as caught:
         parse_bounds(**words)
     assert f"--engine-max-{flag}" in str(caught.value)
