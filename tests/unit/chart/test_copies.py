@@ -65,6 +65,19 @@ def test_the_operator_has_no_right_that_it_has_no_use_for() -> None:
     assert {resource.partition("/")[2] for verb, resource in granted if verb == "update"} == {"status", "finalizers"}
 
 
+def test_every_right_is_explained() -> None:
+    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    rules += yaml.safe_load((CHART / "files/proxy-rules.yaml").read_text())
+    page = (REPOSITORY / "docs/security.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    for rule in rules:
+        for resource in rule["resources"]:
+            # Our own kinds share one row.
+            name = "our three kinds" if resource.startswith("firebolt") else f"`{resource}`"
+            (verbs,) = (row.split("|")[2] for row in rows if name in row.split("|")[1])
+            assert [verb for verb in rule["verbs"] if verb not in verbs] == [], resource
+
+
 def test_the_operator_may_change_its_own_lease_and_no_other() -> None:
     assert f"resourceNames: [{LEASE_NAME}]" in (CHART / "templates/leader-election.yaml").read_text()
 
