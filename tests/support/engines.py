@@ -56,8 +56,9 @@ def a_generation(
     generation: int = 0, *, replicas: int = 2, total: int | None = None, ready: int | None = None, **fields: Any
 ) -> GenerationFacts:
     total = replicas if total is None else total
+    spec = {"replicas": replicas, "updateStrategy": {"type": "OnDelete"}}
     defaults: dict[str, Any] = {
-        "statefulset": a_child(names.statefulset_name("eng", generation), generation, spec={"replicas": replicas}),
+        "statefulset": a_child(names.statefulset_name("eng", generation), generation, spec=spec),
         "config_map": a_child(names.config_map_name("eng", generation), generation),
         "headless_service": a_child(names.headless_service_name("eng", generation), generation),
         "pods": PodCount(total=total, ready=total if ready is None else ready),

@@ -7,7 +7,7 @@ import msgspec
 
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.subset import is_subset
-from firebolt_operator.engine.plan import Delete, Plan
+from firebolt_operator.engine.plan import Delete, Patch, Plan
 from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Propagation, Writer
 from firebolt_operator.refs import Manifest, Ref
@@ -26,12 +26,19 @@ class Actor:
         """The first failure ends it: what follows in a plan may rest on what came before."""
         for manifest in plan.ensures:
             await self._ensure(manifest)
+        for patch in plan.patches:
+            await self._patch(patch)
         for delete in plan.deletes:
             await delete_child(self.writer, delete)
 
     async def _ensure(self, manifest: Manifest) -> None:
         if not self._is_there(manifest):
             await self.writer.apply(manifest)
+
+    async def _patch(self, patch: Patch) -> None:
+        metadata = patch.child.metadata
+        ref = Ref(patch.resource, metadata.namespace, metadata.name)
+        await self.writer.merge_patch(ref, {"metadata": {"uid": metadata.uid}, **patch.change})
 
     def _is_there(self, manifest: Manifest) -> bool:
         live = self.seen(ref_of(manifest))

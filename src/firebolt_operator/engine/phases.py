@@ -18,6 +18,7 @@ from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, settle_left
 from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
 from firebolt_operator.engine.plan import AT_ONCE, URGENTLY, Delete, LookAgain, Plan
+from firebolt_operator.engine.update_strategy import update_strategy_patches
 from firebolt_operator.refs import Manifest, Warn
 
 REST = LookAgain(timedelta(seconds=30))
@@ -38,6 +39,13 @@ class Situation:
 
 
 def decide_phase(situation: Situation) -> Plan:
+    plan = _decide(situation)
+    doomed = {delete.child.metadata.uid for delete in plan.deletes}
+    patches = update_strategy_patches(situation.facts, situation.uid)
+    return replace(plan, patches=tuple(each for each in patches if each.child.metadata.uid not in doomed))
+
+
+def _decide(situation: Situation) -> Plan:
     match situation.status.phase:
         case EnginePhase.CREATING:
             return _decide_creating(situation)

@@ -28,12 +28,22 @@ class Delete:
     child: Child
 
 
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A change of an object that was seen, as a JSON merge patch; refused if it is another one by then."""
+
+    resource: Resource
+    child: Child
+    change: Manifest
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     reason: str  # for people: what this pass does, and why
     status: EngineStatus
     look_again: LookAgain
     ensures: tuple[Manifest, ...] = ()
+    patches: tuple[Patch, ...] = ()
     deletes: tuple[Delete, ...] = ()
     warnings: tuple[Warn, ...] = ()
     waiting_for: str = ""  # for people, in the Rolling message

@@ -1,5 +1,7 @@
 """What does a generation's StatefulSet look like?"""
 
+from typing import Final
+
 from firebolt_operator.api import names
 from firebolt_operator.engine.api_defaults import without_absent
 from firebolt_operator.engine.effective import effective_ui_sidecar
@@ -12,6 +14,9 @@ from firebolt_operator.engine.template import TOKEN_FIELD, EffectiveTemplate, ef
 from firebolt_operator.engine.ui_sidecar import ui_sidecar
 from firebolt_operator.engine.volumes import claim_templates, pod_volumes
 from firebolt_operator.refs import Manifest
+
+UPDATE_STRATEGY: Final = "OnDelete"
+"""An edit by hand or `kubectl rollout restart` replaces no serving pod in place: it is drift, and a generation."""
 
 
 def engine_statefulset(inputs: EngineInputs, generation: int) -> Manifest:
@@ -26,6 +31,7 @@ def engine_statefulset(inputs: EngineInputs, generation: int) -> Manifest:
             "serviceName": names.headless_service_name(inputs.name, generation),
             "replicas": inputs.spec.replicas,
             "podManagementPolicy": "Parallel",
+            "updateStrategy": {"type": UPDATE_STRATEGY},
             "selector": {"matchLabels": labels},
             # What a node stores is a cache that can be filled again: it goes with its generation.
             "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},

@@ -176,7 +176,7 @@ HARMLESS: Final[list[tuple[str, Any]]] = [
     ("spec/serviceName", "other"),
     ("spec/podManagementPolicy", "OrderedReady"),
     ("spec/persistentVolumeClaimRetentionPolicy", None),
-    ("spec/updateStrategy/type", "OnDelete"),
+    ("spec/updateStrategy", {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}),
     ("spec/minReadySeconds", 5),
     (f"{POD}/fieldOfALaterKubernetes", {"a": [1]}),
     (f"{ENGINE}/fieldOfALaterKubernetes", "x"),

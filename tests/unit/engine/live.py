@@ -14,7 +14,7 @@ def live_statefulset(inputs: EngineInputs) -> Manifest:
     """Rendered, stored, read: with the defaults that the test's templates give rise to."""
     live = copy.deepcopy(engine_statefulset(inputs, GENERATION))
     spec = live["spec"]
-    spec |= {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}, "revisionHistoryLimit": 10}
+    spec["revisionHistoryLimit"] = 10
     for claim in spec.get("volumeClaimTemplates", []):
         claim |= {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}}
         claim["spec"].setdefault("volumeMode", "Filesystem")
