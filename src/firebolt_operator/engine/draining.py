@@ -27,6 +27,7 @@ class KeepWaiting:
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     after: timedelta
+    is_settled: bool  # False: it ended before the pods were asked at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,9 @@ def decide_drain(
         return Drained("the drain check is off")
     if facts.draining.statefulset is None:
         return Drained("the old generation is gone")
-    if rules.timeout is not None and _is_timed_out(status, rules, now):
-        return TimedOut(rules.timeout)
     left = settle_left(status, facts, rules, now)
+    if rules.timeout is not None and _is_timed_out(status, rules, now):
+        return TimedOut(rules.timeout, is_settled=left == NOTHING)
     if left > NOTHING:
         return KeepWaiting(_sooner(left, _timeout_left(status, rules, now)), now + left)
     if facts.drain is not None and facts.drain.is_drained:

@@ -202,8 +202,8 @@ def _decide_draining(situation: Situation) -> Plan:
     match decide_drain(status, situation.facts, situation.drain, now):
         case Drained(reason):
             return Plan(reason=reason, status=cleaning, look_again=AT_ONCE)
-        case TimedOut(after):
-            note = f"generation {status.draining_generation} still ran queries after drainTimeout {after}; deleting it"
+        case TimedOut(after, is_settled):
+            note = _timeout_note(status, after, is_settled=is_settled)
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
             return Plan(reason=note, status=cleaning, look_again=AT_ONCE, warnings=(warning,))
         case KeepWaiting(look_again_after, until):
@@ -212,6 +212,14 @@ def _decide_draining(situation: Situation) -> Plan:
             return Plan(
                 reason=waiting_for, status=status, look_again=LookAgain(look_again_after), waiting_for=waiting_for
             )
+
+
+def _timeout_note(status: EngineStatus, after: timedelta, *, is_settled: bool) -> str:
+    """Only what is known: within the settle time nobody has asked, and after it a pod may have given no answer."""
+    ended = f"drainTimeout {after} ended the wait for generation {status.draining_generation}, which is deleted now"
+    if is_settled:
+        return f"{ended}: it still ran queries, or could not be asked, when it was last looked at"
+    return f"{ended}: nobody asked whether it runs queries, because the time of --drain-settle had not passed yet"
 
 
 def _decide_cleaning(situation: Situation) -> Plan:

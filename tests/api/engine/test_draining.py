@@ -236,7 +236,8 @@ async def test_a_drain_timeout_ends_a_busy_drain_with_a_warning(
     await person.until_children(serving(1))
     text = await person.describe()
     assert "DrainTimeout" in text
-    assert "generation 0 still ran queries after drainTimeout 0:10:00; deleting it" in text
+    assert "drainTimeout 0:10:00 ended the wait for generation 0" in text
+    assert "it still ran queries, or could not be asked, when it was last looked at" in text
 
 
 async def test_a_drain_timeout_is_inherited_from_the_class(
@@ -372,6 +373,12 @@ class TestSettling:
             await start_drain(operator, person, scrape, drainTimeout="2s")
             await operator.until_at_rest(1)
             await person.until_children(serving(1))
+            # Nobody was asked, so nobody says that queries ran.
+            assert scrape.requests() == {}
+            notes = [event["note"] for event in await person.events("DrainTimeout")]
+            assert [note.partition(": ")[2] for note in notes] == [
+                "nobody asked whether it runs queries, because the time of --drain-settle had not passed yet"
+            ]
 
     @pytest.mark.parametrize("switched_at", [None, "2999-01-01T00:00:00Z"], ids=["missing", "in-the-future"])
     async def test_an_instant_that_cannot_be_is_replaced_by_now(

@@ -74,7 +74,9 @@ def test_given_a_failed_probe_then_it_counts_as_busy() -> None:
 
 def test_given_a_timeout_then_it_ends_a_busy_drain_and_the_settle() -> None:
     rules = drain_rules(timeout=20 * SECOND)
-    assert decide(draining(BUSY), rules, since_switch=20 * SECOND) == TimedOut(20 * SECOND)
+    assert decide(draining(BUSY), rules, since_switch=20 * SECOND) == TimedOut(20 * SECOND, is_settled=False)
+    settled = drain_rules(timeout=20 * SECOND, settle=10 * SECOND)
+    assert decide(draining(BUSY), settled, since_switch=20 * SECOND) == TimedOut(20 * SECOND, is_settled=True)
     assert decide(draining(), rules, since_switch=15 * SECOND) == KeepWaiting(5 * SECOND, NOON + 20 * SECOND)
 
 

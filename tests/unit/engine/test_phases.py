@@ -208,6 +208,25 @@ class TestDraining:
         plan = decide(status=DRAINING, facts=facts, drain=drain_rules(timeout=timedelta(seconds=50)))
         assert (plan.status.phase, [warning.reason for warning in plan.warnings]) == ("cleaning", ["DrainTimeout"])
 
+    @pytest.mark.parametrize(
+        ("settle", "words"),
+        [
+            pytest.param(
+                35 * SECOND, "it still ran queries, or could not be asked, when it was last looked at", id="asked"
+            ),
+            pytest.param(
+                90 * SECOND,
+                "nobody asked whether it runs queries, because the time of --drain-settle had not passed yet",
+                id="nobody-asked",
+            ),
+        ],
+    )
+    def test_given_a_timeout_then_the_warning_says_only_what_is_known(self, settle: timedelta, words: str) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0))
+        plan = decide(status=DRAINING, facts=facts, drain=drain_rules(timeout=50 * SECOND, settle=settle))
+        begin = "drainTimeout 0:00:50 ended the wait for generation 0, which is deleted now: "
+        assert [warning.note for warning in plan.warnings] == [begin + words]
+
     def test_given_nothing_drains_then_it_is_done(self) -> None:
         assert decide(status=a_status(phase="draining")).status.phase == "stable"
 
