@@ -12,12 +12,14 @@ from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.resources import SERVICES
 from firebolt_operator.engine import deletion, phases, sweep
 from firebolt_operator.engine.facts import GenerationFacts
-from firebolt_operator.engine.plan import Plan
+from firebolt_operator.engine.plan import PODS_WAIT, Plan
+from firebolt_operator.engine.situation import Situation
 from firebolt_operator.engine.sweep import Keep
+from tests.model import objects
 from tests.model.actions import calm
 from tests.model.passes import Passes
 from tests.model.search import Search
-from tests.model.world import Spec, State, initial
+from tests.model.world import Service, Spec, State, initial
 
 DEEPER = int(os.environ.get("FIREBOLT_MODEL_STATES", "0"))
 """How many states of the larger world to visit; without it, as many as fit into a few minutes."""
@@ -96,10 +98,11 @@ def breaks(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Call
 
 
 def test_switching_without_looking_at_the_selector_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def blind(original: Callable[[phases.Situation], Plan]) -> Callable[[phases.Situation], Plan]:
-        def decide(situation: phases.Situation) -> Plan:
-            facts = replace(situation.facts, service_generation=situation.status.current_generation)
-            return original(replace(situation, facts=facts))
+    def blind(original: Callable[[Situation], Plan]) -> Callable[[Situation], Plan]:
+        def decide(situation: Situation) -> Plan:
+            generation = situation.status.current_generation
+            service = objects.real_service(Service(objects.engine_number(situation.uid), generation))
+            return original(replace(situation, facts=replace(situation.facts, service=service)))
 
         return decide
 
@@ -174,8 +177,8 @@ def test_a_deletion_that_leaves_services_to_the_garbage_collector_is_caught(monk
 
 
 def test_leaving_creating_without_a_matching_statefulset_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(original: Callable[[phases.Situation], Plan]) -> Callable[[phases.Situation], Plan]:
-        def decide(situation: phases.Situation) -> Plan:
+    def careless(original: Callable[[Situation], Plan]) -> Callable[[Situation], Plan]:
+        def decide(situation: Situation) -> Plan:
             plan = original(situation)
             if situation.facts.current.statefulset is not None:
                 return plan
@@ -188,8 +191,8 @@ def test_leaving_creating_without_a_matching_statefulset_is_caught(monkeypatch: 
 
 
 def test_drift_detection_while_draining_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def eager(original: Callable[[phases.Situation], Plan]) -> Callable[[phases.Situation], Plan]:
-        def decide(situation: phases.Situation) -> Plan:
+    def eager(original: Callable[[Situation], Plan]) -> Callable[[Situation], Plan]:
+        def decide(situation: Situation) -> Plan:
             statefulset = situation.facts.current.statefulset
             if statefulset is not None and situation.blueprint.drift(statefulset):
                 return phases._start_generation(situation, "drift", deletes=())
@@ -202,7 +205,7 @@ def test_drift_detection_while_draining_is_caught(monkeypatch: pytest.MonkeyPatc
 
 
 def test_advancing_without_ready_pods_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def impatient(_situation: phases.Situation, current: GenerationFacts) -> bool:
+    def impatient(_situation: Situation, current: GenerationFacts) -> bool:
         return current.statefulset is not None
 
     monkeypatch.setattr(phases, "_is_ready", impatient)
@@ -210,8 +213,8 @@ def test_advancing_without_ready_pods_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_cleaning_that_keeps_the_draining_generation_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def hoarding(original: Callable[[phases.Situation], Plan]) -> Callable[[phases.Situation], Plan]:
-        def decide(situation: phases.Situation) -> Plan:
+    def hoarding(original: Callable[[Situation], Plan]) -> Callable[[Situation], Plan]:
+        def decide(situation: Situation) -> Plan:
             plan = original(situation)
             kept = situation.status.draining_generation
             return replace(plan, status=msgspec.structs.replace(plan.status, draining_generation=kept))
@@ -223,10 +226,10 @@ def test_cleaning_that_keeps_the_draining_generation_is_caught(monkeypatch: pyte
 
 
 def test_patching_a_statefulset_in_place_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def patching(_: Any) -> Callable[[phases.Situation], Plan]:
-        def decide(situation: phases.Situation) -> Plan:
+    def patching(_: Any) -> Callable[[Situation], Plan]:
+        def decide(situation: Situation) -> Plan:
             wanted = situation.blueprint.statefulset(situation.status.current_generation)
-            return phases._keep(situation, "patched", phases.PODS_WAIT, (wanted,))
+            return phases._keep(situation, "patched", PODS_WAIT, (wanted,))
 
         return decide
 

@@ -43,6 +43,7 @@ def a_child(name: str, generation: int | None = 0, **fields: Any) -> Child:
         name=name,
         namespace="ns",
         uid=fields.pop("uid", f"uid-{name}"),
+        resource_version="8",
         labels=labels,
         owner_references=[owner],
         deletion_timestamp=NOON if fields.pop("deleting", False) else None,
@@ -68,8 +69,11 @@ def a_generation(
 
 
 def a_service(generation: int) -> Child:
-    selector = {names.LABEL_ENGINE: "eng", names.LABEL_GENERATION: str(generation)}
-    return a_child("eng-service", None, spec={"selector": selector})
+    return a_child("eng-service", None, spec={"selector": _selector(generation)})
+
+
+def _selector(generation: int) -> dict[str, str]:
+    return {names.LABEL_ENGINE: "eng", names.LABEL_GENERATION: str(generation)}
 
 
 def some_facts(**fields: Any) -> EngineFacts:
@@ -80,7 +84,6 @@ def some_facts(**fields: Any) -> EngineFacts:
         "active": current,
         "draining": ABSENT,
         "service": a_service(service_generation) if service_generation >= 0 else None,
-        "service_generation": service_generation,
     }
     return EngineFacts(**(defaults | fields))
 
@@ -127,7 +130,9 @@ class NamedBlueprint:
         return _named("StatefulSet", names.statefulset_name("eng", generation))
 
     def service(self, generation: int) -> Manifest:
-        return _named("Service", "eng-service") | {"generation": generation}
+        manifest = _named("Service", "eng-service")
+        manifest["metadata"]["labels"] = {names.LABEL_ENGINE: "eng"}
+        return manifest | {"spec": {"selector": _selector(generation)}}
 
     def drift(self, statefulset: Child) -> str | None:
         del statefulset

@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
-
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
-from firebolt_operator.api.subset import is_subset
 from firebolt_operator.engine.plan import Delete, Patch, Plan
 from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Propagation, Writer
 from firebolt_operator.refs import Manifest, Ref
 
-COMPARED = ("metadata", "spec", "data")
 RESOURCES = {resource.kind: resource for resource in (STATEFULSETS, SERVICES, CONFIG_MAPS)}
 Seen = Callable[[Ref], Child | None]
 
@@ -32,18 +28,18 @@ class Actor:
             await delete_child(self.writer, delete)
 
     async def _ensure(self, manifest: Manifest) -> None:
-        if not self._is_there(manifest):
+        live = self.seen(ref_of(manifest))
+        if live is None:
             await self.writer.apply(manifest)
+        elif live.metadata.is_deleting or not live.says(manifest):
+            # A conflict if it is not what was seen any more: another object of that name may be somebody else's.
+            version = live.metadata.resource_version
+            await self.writer.apply({**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}})
 
     async def _patch(self, patch: Patch) -> None:
         metadata = patch.child.metadata
         ref = Ref(patch.resource, metadata.namespace, metadata.name)
         await self.writer.merge_patch(ref, {"metadata": {"uid": metadata.uid}, **patch.change})
-
-    def _is_there(self, manifest: Manifest) -> bool:
-        live = self.seen(ref_of(manifest))
-        wanted = {key: manifest[key] for key in COMPARED if key in manifest}
-        return live is not None and not live.metadata.is_deleting and is_subset(wanted, msgspec.to_builtins(live))
 
 
 def ref_of(manifest: Manifest) -> Ref:

@@ -17,13 +17,17 @@ from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
 from firebolt_operator.engine.draining import DrainRules, needs_probe
 from firebolt_operator.engine.entrance import Admitted, Entrance, Terms, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.gates import Blocked
 from firebolt_operator.engine.gauges import Activity
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
+from firebolt_operator.engine.losses import must_be_rendered
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
-from firebolt_operator.engine.phases import Situation, decide_phase
+from firebolt_operator.engine.phases import decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.progress import Findings, overdue_generation, overdue_warning, with_findings
+from firebolt_operator.engine.routing import foreign_service
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
+from firebolt_operator.engine.situation import Situation
 from firebolt_operator.engine.surroundings import Surroundings
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import (
@@ -77,14 +81,22 @@ class EnginePass:
         return Outcome("status initialised", again=True)
 
     async def _work(self) -> Outcome:
-        admitted = await Entrance(self._around, self._engine, self._spec).admit()
+        entrance = Entrance(self._around, self._engine, self._spec)
+        admitted = await entrance.admit()
         if isinstance(admitted, TurnedAway):
             return await self._turned_away(admitted)
         self._facts = await self._around.observer.facts(self._engine)
-        return await self._carry_out(await self._decide(admitted), admitted)
+        foreign = foreign_service(self._facts.service, self._engine.metadata.uid)
+        if foreign is not None:
+            return await self._turned_away(
+                TurnedAway(terms=admitted.terms, blocked=Blocked(foreign), is_instance_ready=True)
+            )
+        await self._probe_drain(admitted.drain)
+        if must_be_rendered(self._engine.status, self._observed, self._spec.replicas, self._engine.metadata.uid):
+            admitted = entrance.resolved(admitted)
+        return await self._carry_out(self._decide(admitted), admitted)
 
-    async def _decide(self, admitted: Admitted) -> Plan:
-        facts = await self._with_drain_probe(admitted.drain)
+    def _decide(self, admitted: Admitted) -> Plan:
         metadata = self._engine.metadata
         inputs = EngineInputs(
             name=metadata.name,
@@ -99,10 +111,11 @@ class EnginePass:
             spec=self._spec,
             uid=metadata.uid,
             status=self._status_so_far(),
-            facts=facts,
+            facts=self._observed,
             blueprint=self._around.blueprint(inputs),
             drain=admitted.drain,
             now=self._now,
+            unresolved=admitted.unresolved,
         )
         return decide_phase(situation)
 
@@ -192,19 +205,19 @@ class EnginePass:
             raise turned.failure
         return Outcome(f"blocked: {_why(turned)}", look_again_after=GATE_WAIT)
 
-    async def _with_drain_probe(self, rules: DrainRules) -> EngineFacts:
+    async def _probe_drain(self, rules: DrainRules) -> None:
         facts, status = self._observed, self._engine.status
         draining = status.draining_generation
         if status.phase != EnginePhase.DRAINING or draining is None:
-            return facts
+            return
         if not needs_probe(status, facts, rules, self._now):
-            return facts
+            return
         verdict = await probe_drain(self._scrape, facts.draining.busy_pods, draining)
         if verdict.problem:
             self._around.log.warning("drain probe failed", extra={"problem": verdict.problem})
             self._around.recorder.drain_check_failed(self._engine)
-        self._facts = replace(facts, drain=verdict)
-        return self._facts
+        # Anew: pods may take seconds to answer, and what was seen before may be lost by then.
+        self._facts = replace(await self._around.observer.facts(self._engine), drain=verdict)
 
     async def _scrape(self, pods: Sequence[PodView]) -> list[Activity | str]:
         source = metrics_source(self._scrape_mode(), self._around.reader)

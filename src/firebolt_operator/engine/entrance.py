@@ -39,6 +39,7 @@ class Admitted:
     instance: InstanceInfo
     drain: DrainRules
     terms: Terms
+    unresolved: str = ""  # why the instance is not known after all, where it had to be looked up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,15 @@ class Entrance:
             failure=TransientError(missing.message),
         )
 
+    def resolved(self, admitted: Admitted) -> Admitted:
+        """With the instance, for objects that were lost and are made again: as strictly as for new ones."""
+        instance = self._found_instance()
+        if isinstance(instance, Blocked):
+            return replace(admitted, unresolved=(instance.instance or instance.ready).message)
+        judged = gates.judge_template(self.spec, admitted.engine_class, instance, self.around.settings.bounds)
+        unresolved = judged.refused.ready.message if judged.refused else ""
+        return replace(admitted, instance=instance, unresolved=unresolved)
+
     @property
     def _is_gated(self) -> bool:
         """The other phases finish a rollout that is rendered already, and know nothing of the instance."""
@@ -110,8 +120,9 @@ class Entrance:
         return found
 
     def _instance(self) -> InstanceInfo | Blocked:
-        if not self._is_gated:
-            return NO_INSTANCE
+        return self._found_instance() if self._is_gated else NO_INSTANCE
+
+    def _found_instance(self) -> InstanceInfo | Blocked:
         ref = Ref(FIREBOLT_INSTANCES, self.engine.metadata.namespace, self.spec.instance_ref)
         return gates.instance_gate(ref, self.around.caches.instances.get((ref.namespace, ref.name)))
 

@@ -57,7 +57,6 @@ class EngineFacts:
     active: GenerationFacts
     draining: GenerationFacts
     service: Child | None
-    service_generation: int  # what the engine Service selects; -1 for nothing
     drain: DrainVerdict | None = None  # None: nobody asked in this pass
 
 

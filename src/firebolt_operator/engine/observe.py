@@ -8,8 +8,7 @@ from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.engine.caches import BY_ENGINE, EngineCaches, term
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, count_pods, running_pods
-from firebolt_operator.engine.views import Child, PodView, generation_number
-from firebolt_operator.errors import OperatorError
+from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
@@ -56,7 +55,6 @@ class Observer:
             active=active if status.active_generation >= 0 else ABSENT,
             draining=await self._draining(engine, status, pods),
             service=service,
-            service_generation=_selected_generation(service),
         )
 
     async def _draining(self, engine: FireboltEngine, status: EngineStatus, pods: list[PodView]) -> GenerationFacts:
@@ -67,12 +65,13 @@ class Observer:
 
     async def _generation(self, engine: FireboltEngine, generation: int, pods: list[PodView]) -> GenerationFacts:
         namespace, name = engine.metadata.namespace, engine.metadata.name
-        # A StatefulSet that seems to be missing starts a generation or is made: that must not rest on a filtered cache.
+        # What seems to be missing is made, or starts a generation: neither may rest on a filtered cache, which knows
+        # nothing of objects that are somebody else's.
         statefulset = await self._surely(self.caches.statefulsets, namespace, names.statefulset_name(name, generation))
         uid = statefulset.metadata.uid if statefulset else ""
         mine = [pod for pod in pods if pod.generation == generation] if uid else []
-        config_map = await self._known(self.caches.config_maps, namespace, names.config_map_name(name, generation))
-        headless = await self._known(self.caches.services, namespace, names.headless_service_name(name, generation))
+        config_map = await self._surely(self.caches.config_maps, namespace, names.config_map_name(name, generation))
+        headless = await self._surely(self.caches.services, namespace, names.headless_service_name(name, generation))
         return GenerationFacts(
             statefulset=statefulset,
             config_map=config_map,
@@ -91,13 +90,3 @@ class Observer:
         if known is not None or not self.confirms_absence:
             return known
         return await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
-
-
-def _selected_generation(service: Child | None) -> int:
-    selected = (service.spec.get("selector") or {}).get(names.LABEL_GENERATION) if service else None
-    if service is None or selected is None:
-        return -1
-    generation = generation_number(str(selected))
-    if generation is None:
-        raise OperatorError(f"Service {service.metadata.name} selects generation {selected!r}, which is no number")
-    return generation

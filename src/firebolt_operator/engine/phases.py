@@ -4,7 +4,7 @@ Every transition is persisted before its effect, and every effect can be repeate
 writes and the next one continues from what it finds.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,35 +14,36 @@ from firebolt_operator.api.engine import EngineSpec, EngineStatus
 from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
-from firebolt_operator.engine.blueprint import Blueprint
-from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, settle_left
-from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
-from firebolt_operator.engine.plan import AT_ONCE, URGENTLY, Delete, LookAgain, Plan
+from firebolt_operator.engine.draining import Drained, KeepWaiting, TimedOut, decide_drain, settle_left
+from firebolt_operator.engine.facts import GenerationFacts
+from firebolt_operator.engine.losses import is_lost, is_taken, lacks_pods
+from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, Delete, LookAgain, Plan
+from firebolt_operator.engine.recovery import back_to_creating, decide_lost, lost_objects
+from firebolt_operator.engine.routing import service_repair, serving_generation
+from firebolt_operator.engine.situation import Situation
 from firebolt_operator.engine.update_strategy import update_strategy_patches
 from firebolt_operator.refs import Manifest, Warn
 
 REST = LookAgain(timedelta(seconds=30))
-PODS_WAIT = LookAgain(timedelta(seconds=5))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """Everything a decision depends on."""
-
-    spec: EngineSpec
-    uid: str  # of the engine: what it does not own is not its own
-    status: EngineStatus
-    facts: EngineFacts
-    blueprint: Blueprint
-    drain: DrainRules
-    now: datetime
 
 
 def decide_phase(situation: Situation) -> Plan:
     plan = _decide(situation)
     doomed = {delete.child.metadata.uid for delete in plan.deletes}
     patches = update_strategy_patches(situation.facts, situation.uid)
-    return replace(plan, patches=tuple(each for each in patches if each.child.metadata.uid not in doomed))
+    return replace(
+        plan,
+        # Last of all that is made: it leads queries to what came before it.
+        ensures=(*plan.ensures, *_service_ensures(situation)),
+        patches=tuple(each for each in patches if each.child.metadata.uid not in doomed),
+    )
+
+
+def _service_ensures(situation: Situation) -> tuple[Manifest, ...]:
+    """In every phase but `switching`, which moves it, the Service goes on selecting what has served so far."""
+    if situation.status.phase == EnginePhase.SWITCHING:
+        return ()
+    return service_repair(situation.facts.service, situation.blueprint, serving_generation(situation.status))
 
 
 def _decide(situation: Situation) -> Plan:
@@ -86,18 +87,17 @@ def _decide_terminal(situation: Situation) -> Plan:
 def _why_new_generation(situation: Situation, current: GenerationFacts) -> str | None:
     if current.statefulset is None or current.statefulset.metadata.is_deleting:
         return "the StatefulSet is gone"
-    if not current.statefulset.is_owned_by(situation.uid):
-        return "the StatefulSet belongs to another owner"
+    if is_taken(current, situation.uid):
+        return "its name is taken by another owner"
     return situation.blueprint.drift(current.statefulset)
 
 
 def _missing_children(situation: Situation) -> tuple[Manifest, ...]:
     """Restored in place: pods read both only when they start, and both follow from name and generation alone."""
-    facts, blueprint, active = situation.facts, situation.blueprint, situation.status.active_generation
+    current, blueprint, active = situation.facts.current, situation.blueprint, situation.status.active_generation
     missing = [
-        *([] if facts.current.config_map else [blueprint.config_map(active)]),
-        *([] if facts.current.headless_service else [blueprint.headless_service(active)]),
-        *([] if facts.service_generation == active else [blueprint.service(active)]),
+        *([] if current.config_map else [blueprint.config_map(active)]),
+        *([] if current.headless_service else [blueprint.headless_service(active)]),
     ]
     return tuple(missing)
 
@@ -117,8 +117,7 @@ def _settled(situation: Situation) -> EngineStatus:
 
 def _decide_creating(situation: Situation) -> Plan:
     current = situation.facts.current
-    if _is_taken(situation, current):
-        # Left over from an engine of the same name, or somebody's own: the next number is free.
+    if is_taken(current, situation.uid):
         return _start_generation(situation, "the name is taken by another owner", deletes=())
     if current.statefulset is not None:
         drift = situation.blueprint.drift(current.statefulset)
@@ -136,11 +135,6 @@ def _decide_creating(situation: Situation) -> Plan:
     return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
 
 
-def _is_taken(situation: Situation, current: GenerationFacts) -> bool:
-    found = (current.statefulset, current.config_map, current.headless_service)
-    return any(child is not None and not child.is_owned_by(situation.uid) for child in found)
-
-
 def _is_ready(situation: Situation, current: GenerationFacts) -> bool:
     wanted = situation.spec.replicas
     return current.statefulset is not None and current.pods.total == wanted and current.pods.ready == wanted
@@ -152,17 +146,18 @@ def _generation_ensures(situation: Situation) -> tuple[Manifest, ...]:
     if situation.facts.current.statefulset is None:
         # One that is there matches, or it would have been abandoned: it is never patched.
         wanted.append(blueprint.statefulset(generation))
-    if situation.facts.service is None:
-        # An existing one is left alone: it routes queries to the generation that serves now.
-        wanted.append(blueprint.service(generation))
     return tuple(wanted)
 
 
 def _decide_switching(situation: Situation) -> Plan:
-    status = situation.status
-    if situation.facts.service_generation != status.current_generation:
-        service = situation.blueprint.service(status.current_generation)
-        return _keep(situation, "pointing queries at the new generation", AT_ONCE, (service,))
+    status, facts = situation.status, situation.facts
+    current, replicas = facts.current, situation.spec.replicas
+    repair = service_repair(facts.service, situation.blueprint, status.current_generation)
+    # Pods that queries are sent to already may run some, ready or not: nobody is led away from those.
+    if is_lost(current, situation.uid) or (repair and lacks_pods(current, replicas, situation.uid)):
+        return back_to_creating(situation)
+    if repair:
+        return _keep(situation, "pointing queries at the new generation", AT_ONCE, repair)
     # The selector that the server holds is believed, not what this process remembers to have written.
     old = status.active_generation
     noted = _noted(situation.now)
@@ -198,19 +193,27 @@ def _decide_draining(situation: Situation) -> Plan:
     if status.switched_at is None or status.switched_at > _noted(now):
         # Lost or from a clock that ran ahead: waiting starts over, so that it is never too short.
         status = msgspec.structs.replace(status, switched_at=_noted(now))
+    lost = decide_lost(situation, status)
+    if lost is not None:
+        return lost
     cleaning = msgspec.structs.replace(status, phase=EnginePhase.CLEANING)
+    restored = lost_objects(situation)
     match decide_drain(status, situation.facts, situation.drain, now):
         case Drained(reason):
-            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE)
+            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE, ensures=restored)
         case TimedOut(after, is_settled):
             note = _timeout_note(status, after, is_settled=is_settled)
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
-            return Plan(reason=note, status=cleaning, look_again=AT_ONCE, warnings=(warning,))
+            return Plan(reason=note, status=cleaning, look_again=AT_ONCE, ensures=restored, warnings=(warning,))
         case KeepWaiting(look_again_after, until):
             busy = f"generation {status.draining_generation} still runs queries"
             waiting_for = _until(now, until - now) if until else busy
             return Plan(
-                reason=waiting_for, status=status, look_again=LookAgain(look_again_after), waiting_for=waiting_for
+                reason=waiting_for,
+                status=status,
+                look_again=LookAgain(look_again_after),
+                ensures=restored,
+                waiting_for=waiting_for,
             )
 
 

@@ -18,6 +18,7 @@ class LookAgain:
 
 AT_ONCE = LookAgain()
 URGENTLY = LookAgain(is_urgent=True)
+PODS_WAIT = LookAgain(timedelta(seconds=5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,10 @@ import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import CONTAINER_ENGINE, FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.subset import is_subset
+from firebolt_operator.refs import Manifest
+
+_WRITTEN = ("metadata", "spec", "data")
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +30,12 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     def generation(self) -> int | None:
         """The generation in its label; None where there is none, or no number."""
         return generation_number(self.metadata.labels.get(LABEL_GENERATION, ""))
+
+    def says(self, manifest: Manifest) -> bool:
+        """All that we would write is there already; of a selector nothing else: one key more, and it finds nothing."""
+        wanted = {key: manifest[key] for key in _WRITTEN if key in manifest}
+        has_selector = self.spec.get("selector") == wanted.get("spec", {}).get("selector")
+        return has_selector and is_subset(wanted, msgspec.to_builtins(self))
 
     def is_owned_by(self, uid: str) -> bool:
         owner = self.metadata.controller

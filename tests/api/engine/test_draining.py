@@ -80,11 +80,6 @@ async def test_one_busy_pod_of_several_is_enough_to_wait(
         pytest.param(
             Behaviour(body="firebolt_running_queries 0\n"), "lacks firebolt_suspended_queries", id="a-gauge-is-missing"
         ),
-        pytest.param(
-            Behaviour(body='firebolt_running_queries{kind="x"} 0\nfirebolt_suspended_queries 0\n'),
-            "lacks firebolt_running_queries",
-            id="a-labelled-series-is-another-one",
-        ),
     ],
 )
 async def test_a_failing_probe_is_shown_and_counts_as_busy(

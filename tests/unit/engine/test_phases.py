@@ -4,9 +4,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict
-from firebolt_operator.engine.phases import PODS_WAIT, REST, Situation, decide_phase
-from firebolt_operator.engine.plan import AT_ONCE, URGENTLY, LookAgain, Plan
+from firebolt_operator.engine.phases import REST, decide_phase
+from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, LookAgain, Plan
+from firebolt_operator.engine.situation import Situation
 from tests.support.engines import (
     NOON,
     SECOND,
@@ -36,6 +38,10 @@ def decide(**fields: Any) -> Plan:
 
 def ensured(plan: Plan) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in plan.ensures]
+
+
+def routed_to(plan: Plan) -> str:
+    return str(plan.ensures[-1]["spec"]["selector"][LABEL_GENERATION])
 
 
 def deleted(plan: Plan) -> list[str]:
@@ -81,7 +87,7 @@ class TestAtRest:
     @pytest.mark.parametrize("selected", [-1, 99])
     def test_given_a_wrong_selector_then_it_is_repaired(self, selected: int) -> None:
         plan = decide(facts=some_facts(service_generation=selected))
-        assert (ensured(plan), plan.ensures[0]["generation"], plan.status.phase) == (["eng-service"], 0, "stable")
+        assert (ensured(plan), routed_to(plan), plan.status.phase) == (["eng-service"], "0", "stable")
 
     def test_given_no_active_generation_then_the_pass_aborts(self) -> None:
         with pytest.raises(RuntimeError, match="without an active generation"):
@@ -139,7 +145,7 @@ class TestCreating:
 class TestSwitching:
     def test_given_the_old_selector_then_it_is_flipped_and_nothing_else(self) -> None:
         plan = decide(status=SWITCHING, facts=some_facts(current=a_generation(1)))
-        assert (ensured(plan), plan.ensures[0]["generation"]) == (["eng-service"], 1)
+        assert (ensured(plan), routed_to(plan)) == (["eng-service"], "1")
         assert (plan.status, plan.look_again) == (SWITCHING, AT_ONCE)
 
     def test_given_the_new_selector_then_the_old_generation_drains(self) -> None:
@@ -242,6 +248,13 @@ class TestCleaning:
         rest = a_generation(0, statefulset=None, headless_service=None)
         plan = decide(status=CLEANING, facts=some_facts(current=a_generation(1), draining=rest))
         assert deleted(plan) == ["eng-g0-config"]
+
+    @pytest.mark.parametrize("kind", ["statefulset", "config_map", "headless_service"])
+    def test_given_something_of_another_owner_then_it_stays(self, kind: str) -> None:
+        foreign: dict[str, Any] = {kind: a_child("theirs", 0, owner="someone", spec={"replicas": 2})}
+        plan = decide(status=CLEANING, facts=some_facts(current=a_generation(1), draining=a_generation(0, **foreign)))
+        assert len(plan.deletes) == 2
+        assert "theirs" not in deleted(plan)
 
     def test_given_the_spec_wants_zero_by_now_then_it_ends_stopped(self) -> None:
         facts = some_facts(current=a_generation(1), draining=a_generation(0))
