@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -96,10 +95,12 @@ async def _say_goodbye(runner: web.AppRunner) -> None:
     """A query may be on its way on a kept connection: closing that now would leave its sender in doubt."""
     for site in list(runner.sites):
         await site.stop()
-    with suppress(TimeoutError):
+    try:
         async with asyncio.timeout(_LAST_WORDS_SECONDS):
             while runner.server is not None and runner.server.connections:  # noqa: ASYNC110 - aiohttp has no event
                 await asyncio.sleep(_LOOK_EVERY_SECONDS)
+    except TimeoutError:
+        log.info("closing connections that are still kept")
 
 
 async def _start_listeners(config: Config, ports: Ports, activity: Activity, queries: Queries) -> list[web.AppRunner]:
