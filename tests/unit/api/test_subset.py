@@ -10,6 +10,7 @@ LIVE: dict[str, Any] = {
         "ports": [{"name": "http", "port": 80, "protocol": "TCP"}],
         "resources": {"requests": {"memory": "1Gi", "cpu": "500m"}},
         "flag": False,
+        "volumes": [{"emptyDir": {"sizeLimit": "1Gi"}}],
     },
 }
 
@@ -24,6 +25,8 @@ LIVE: dict[str, Any] = {
         pytest.param(
             {"spec": {"ports": [{"name": "http", "port": 80}]}}, True, id="defaulted-fields-in-lists-are-fine"
         ),
+        pytest.param({"spec": {"volumes": [{"emptyDir": {"sizeLimit": "1024Mi"}}]}}, True, id="a-limit-by-value"),
+        pytest.param({"spec": {"volumes": [{"emptyDir": {"sizeLimit": "1023Mi"}}]}}, False, id="another-limit"),
         pytest.param({"spec": {"ports": []}}, False, id="an-extra-element-matters"),
         pytest.param({"spec": {"absent": []}}, True, id="an-empty-list-is-stored-as-absent"),
         pytest.param(

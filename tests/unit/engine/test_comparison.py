@@ -24,6 +24,11 @@ def difference(wanted: Manifest, live: Manifest) -> str | None:
         pytest.param({"overhead": {"cpu": 2}}, {"overhead": {"cpu": "2"}}, id="an-amount-as-a-number"),
         pytest.param({"overhead": {"cpu": "0.0001"}}, {"overhead": {"cpu": "1m"}}, id="amounts-are-rounded-up"),
         pytest.param(
+            {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1024Mi"}}]},
+            {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]},
+            id="a-limit-written-differently",
+        ),
+        pytest.param(
             {"containers": [{"image": "x", "imagePullPolicy": "Always"}]},
             {"containers": [{"image": "x"}]},
             id="pull-policy",
@@ -84,6 +89,21 @@ def test_given_two_ways_to_say_the_same_then_there_is_no_difference(one: Manifes
         ({"labelSelector": {}}, {}, "spec.labelSelector: live nothing, wanted []"),
         ({"storageClassName": ""}, {}, "spec.storageClassName: live nothing, wanted "),
         ({"env": {"value": "x"}}, {"env": {"value": "y"}}, "spec.env.value: live differs from wanted"),
+        (
+            {"containers": [{"name": "a", "command": ["login", "--password=x"]}]},
+            {"containers": [{"name": "a", "command": ["login", "--password=y"]}]},
+            "spec.containers[a].command[1]: live differs from wanted",
+        ),
+        (
+            {"containers": [{"name": "a", "args": ["--password=x"]}]},
+            {"containers": [{"name": "a"}]},
+            "spec.containers[a].args: live differs from wanted",
+        ),
+        (
+            {"lifecycle": {"preStop": {"exec": {"command": ["--password=x", "b"]}}}},
+            {"lifecycle": {"preStop": {"exec": {"command": ["--password=x"]}}}},
+            "spec.lifecycle.preStop.exec.command: live differs from wanted",
+        ),
         ({"nodeName": "x" * 200}, {}, f"spec.nodeName: live nothing, wanted {'x' * 120}..."),
         ({"os": {"name": "a"}}, {"os": ["a"]}, "spec.os: live ['a'], wanted ['name']"),
     ],

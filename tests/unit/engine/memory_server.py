@@ -1,0 +1,52 @@
+"""A server in memory, as far as deletions can tell: reads by name and by label, and deletes with preconditions."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from firebolt_operator.engine.views import Child
+from firebolt_operator.errors import OperatorError
+from firebolt_operator.kube.ports import Page, Propagation, Scope
+from firebolt_operator.refs import Manifest, Ref, Resource
+
+
+@dataclass
+class MemoryServer:
+    objects: dict[tuple[Resource, str], Any] = field(default_factory=dict[tuple[Resource, str], Any])
+    requests: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    failures: dict[Resource, OperatorError] = field(default_factory=dict[Resource, OperatorError])  # of deletes
+
+    def put(self, resource: Resource, child: Child) -> None:
+        self.objects[resource, child.metadata.name] = child
+
+    async def get(self, ref: Ref, /) -> Manifest | None:
+        body = await self.get_raw(ref)
+        return None if body is None else msgspec.json.decode(body)
+
+    async def get_raw(self, ref: Ref, /) -> bytes | None:
+        self.requests.append(("get", ref.resource.kind, ref.name))
+        found = self.objects.get((ref.resource, ref.name))
+        return None if found is None else msgspec.json.encode(found)
+
+    async def pages(self, scope: Scope, /, *, limit: int = 500) -> AsyncGenerator[Page]:
+        del limit
+        wanted = dict(term.split("=") for term in scope.labels.split(","))
+        for (resource, _), child in list(self.objects.items()):
+            # One object a page, so that nobody gets away with reading only the first.
+            if resource == scope.resource and wanted.items() <= child.metadata.labels.items():
+                yield Page([msgspec.json.encode(child)], "1")
+
+    async def delete(
+        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+    ) -> None:
+        del resource_version
+        if ref.resource in self.failures:
+            raise self.failures[ref.resource]
+        self.requests.append(("delete", ref.resource.kind, ref.name, uid, propagation or ""))
+
+    @property
+    def deleted(self) -> list[tuple[str, ...]]:
+        """Kind, name, uid and propagation of each delete."""
+        return [request[1:] for request in self.requests if request[0] == "delete"]

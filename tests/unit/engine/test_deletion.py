@@ -1,0 +1,116 @@
+"""What goes when an engine is deleted, and what never does."""
+
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from firebolt_operator.api import names
+from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
+from firebolt_operator.engine.deletion import Cleanup, add_finalizer, cleanup_error, delete_children, remove_finalizer
+from firebolt_operator.engine.views import Child
+from firebolt_operator.errors import FencedError, OperatorError, TransientError
+from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.support.engines import a_child, an_engine
+from tests.unit.engine.memory_server import MemoryServer
+
+KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS)
+
+
+async def delete_all(server: MemoryServer) -> Cleanup:
+    return await delete_children(an_engine(), cast("Any", server), cast("Any", server))
+
+
+def held(child: Child, *finalizers: str) -> Child:
+    return msgspec.structs.replace(child, metadata=msgspec.structs.replace(child.metadata, finalizers=list(finalizers)))
+
+
+@pytest.fixture
+def server() -> MemoryServer:
+    made = MemoryServer()
+    for resource in KINDS:
+        for generation in (0, 1):
+            made.put(resource, a_child(f"ours-g{generation}", generation))
+    return made
+
+
+async def test_all_that_the_engine_owns_goes_of_every_generation_and_by_its_uid(server: MemoryServer) -> None:
+    assert await delete_all(server) == Cleanup((), ())
+    names_and_uids = [("ours-g0", "uid-ours-g0"), ("ours-g1", "uid-ours-g1")]
+    assert server.deleted == [(kind.kind, name, uid, "") for kind in KINDS for name, uid in names_and_uids]
+
+
+@pytest.mark.parametrize("resource", KINDS, ids=lambda kind: kind.plural)
+async def test_what_only_carries_our_label_stays(resource: Resource) -> None:
+    server = MemoryServer()
+    server.put(resource, a_child("somebody-elses", owner="another"))
+    nobodys = a_child("nobodys")
+    nobodys.metadata.owner_references.clear()
+    server.put(resource, nobodys)
+    assert await delete_all(server) == Cleanup((), ())
+    assert server.deleted == []
+
+
+async def test_what_is_on_its_way_out_is_not_deleted_again(server: MemoryServer) -> None:
+    server.objects.clear()
+    server.put(STATEFULSETS, a_child("going", deleting=True))
+    await delete_all(server)
+    assert server.deleted == []
+
+
+async def test_foreign_finalizers_are_told_of_and_hold_nothing_up(server: MemoryServer) -> None:
+    server.put(STATEFULSETS, held(a_child("ours-g0"), "example.com/one", "example.com/two"))
+    server.put(CONFIG_MAPS, held(a_child("ours-g1", 1, deleting=True), "example.com/three"))
+    cleanup = await delete_all(server)
+    assert cleanup.lingering == (
+        "  - StatefulSet/ours-g0: example.com/one, example.com/two",
+        "  - ConfigMap/ours-g1: example.com/three",
+    )
+    assert cleanup.external_finalizers.splitlines()[1:] == list(cleanup.lingering)
+    assert ("StatefulSet", "ours-g0", "uid-ours-g0", "") in server.deleted
+
+
+async def test_one_kind_that_fails_holds_up_no_other_and_is_told(server: MemoryServer) -> None:
+    refused = TransientError("not now")
+    server.failures[SERVICES] = refused
+    cleanup = await delete_all(server)
+    assert cleanup.errors == (refused,)
+    assert {kind for kind, *_ in server.deleted} == {"StatefulSet", "ConfigMap"}
+    assert str(cleanup_error(cleanup)) == "cleanup failed with 1 errors, first: not now"
+
+
+async def test_without_the_lease_nothing_more_is_tried(server: MemoryServer) -> None:
+    server.failures[STATEFULSETS] = FencedError("lost")
+    with pytest.raises(FencedError):
+        await delete_all(server)
+    assert server.deleted == []
+
+
+class OneEngine:
+    def __init__(self) -> None:
+        self.patches = list[tuple[Ref, Manifest]]()
+
+    async def merge_patch(self, ref: Ref, patch: Manifest, /) -> Manifest:
+        self.patches.append((ref, patch))
+        return patch
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "after"),
+    [
+        pytest.param(add_finalizer, ["a/b"], ["a/b", names.FINALIZER_ENGINE], id="added-to-those-of-others"),
+        pytest.param(remove_finalizer, ["a/b", names.FINALIZER_ENGINE], ["a/b"], id="those-of-others-stay"),
+    ],
+)
+async def test_a_finalizer_is_changed_only_in_the_list_that_was_read(
+    change: Any, before: list[str], after: list[str]
+) -> None:
+    engine, server = an_engine(), OneEngine()
+    metadata = msgspec.structs.replace(engine.metadata, finalizers=before)
+    await change(msgspec.structs.replace(engine, metadata=metadata), server)
+    wanted = {"finalizers": after, "resourceVersion": "7", "uid": engine.metadata.uid}
+    assert server.patches == [(Ref(FIREBOLT_ENGINES, "ns", "eng"), {"metadata": wanted})]
+
+
+def test_only_what_lingers_is_put_in_words() -> None:
+    assert Cleanup((), (OperatorError("x"),)).external_finalizers == ""

@@ -1,0 +1,105 @@
+"""Nothing is swept on the word of a cache: the status, the Service and the object itself are read live first."""
+
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
+from firebolt_operator.engine.caches import engine_caches
+from firebolt_operator.engine.sweep import NOTHING_TO_SWEEP, Sweeper, SweepResult
+from firebolt_operator.engine.views import Child
+from firebolt_operator.errors import TransientError
+from firebolt_operator.refs import Ref, Resource
+from tests.support.engines import a_child, a_service, a_status, an_engine
+from tests.unit.engine.memory_server import MemoryServer
+
+ENGINE = an_engine(status=a_status(current_generation=5, active_generation=5))
+OLD = a_child("old", 1)
+DELETED = ("ConfigMap", "old", "uid-old", "")
+
+
+def a_server(engine: FireboltEngine | None = ENGINE, child: Child | None = OLD) -> MemoryServer:
+    server = MemoryServer()
+    server.put(SERVICES, a_service(5))
+    if engine is not None:
+        server.objects[FIREBOLT_ENGINES, "eng"] = engine
+    if child is not None:
+        server.put(CONFIG_MAPS, child)
+    return server
+
+
+async def sweep(server: MemoryServer, cached: Child = OLD, resource: Resource = CONFIG_MAPS) -> SweepResult:
+    """With a cache that knows one object."""
+    caches = engine_caches((), "")
+    body = msgspec.to_builtins(cached)
+    body["metadata"]["resourceVersion"] = "5"
+    caches.child_cache(resource).written(Ref(resource, "ns", cached.metadata.name), msgspec.json.encode(body))
+    return await Sweeper(caches, cast("Any", server), cast("Any", server)).sweep(ENGINE)
+
+
+async def test_what_live_reads_confirm_goes() -> None:
+    server = a_server()
+    assert await sweep(server) == SweepResult(deleted=1)
+    assert server.deleted == [DELETED]
+
+
+async def test_pods_go_before_their_statefulset() -> None:
+    server = a_server()
+    server.put(STATEFULSETS, OLD)
+    await sweep(server, resource=STATEFULSETS)
+    assert server.deleted == [("StatefulSet", "old", "uid-old", "Foreground")]
+
+
+async def test_what_is_wanted_costs_no_request() -> None:
+    server = a_server()
+    assert await sweep(server, a_child("new", 5)) == NOTHING_TO_SWEEP
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param(a_server(engine=None), id="the-engine-is-gone"),
+        pytest.param(
+            a_server(
+                engine=msgspec.structs.replace(
+                    ENGINE, metadata=msgspec.structs.replace(ENGINE.metadata, uid="of-a-later-engine")
+                )
+            ),
+            id="an-engine-of-the-same-name",
+        ),
+        pytest.param(
+            a_server(engine=an_engine(status=a_status(current_generation=5, active_generation=1))), id="it-serves"
+        ),
+        pytest.param(
+            a_server(engine=an_engine(status=a_status(current_generation=1, active_generation=1))), id="status-is-older"
+        ),
+        pytest.param(a_server(child=None), id="it-is-gone"),
+        pytest.param(a_server(child=a_child("old", 1, owner="another")), id="it-is-somebody-elses-by-now"),
+        pytest.param(a_server(child=a_child("old", 5)), id="it-is-of-another-generation-by-now"),
+        pytest.param(a_server(child=a_child("old", 1, deleting=True)), id="it-is-going"),
+    ],
+)
+async def test_what_live_reads_do_not_confirm_stays(server: MemoryServer) -> None:
+    assert (await sweep(server)).deleted == 0
+    assert server.deleted == []
+
+
+async def test_another_object_under_that_name_is_deleted_only_as_itself() -> None:
+    server = a_server(child=a_child("old", 1, uid="made-since"))
+    await sweep(server)
+    assert server.deleted == [("ConfigMap", "old", "made-since", "")]
+
+
+async def test_what_queries_are_sent_to_stays() -> None:
+    server = a_server()
+    server.put(SERVICES, a_service(1))
+    assert (await sweep(server)).deleted == 0
+
+
+async def test_a_delete_that_fails_is_told_and_tried_again_soon() -> None:
+    server, refused = a_server(), TransientError("not now")
+    server.failures[CONFIG_MAPS] = refused
+    assert await sweep(server) == SweepResult(errors=(refused,), has_backlog=True)
