@@ -14,6 +14,10 @@ WAKE_AGENT: Final = "wake_agent"
 
 LOOPBACK: Final = "127.0.0.1"
 CONNECT_TIMEOUT: Final = "0.25s"  # an address that leads nowhere must not stall a retry
+AGENT_CONNECT_TIMEOUT: Final = "5s"
+"""An agent that is gone refuses at once. One whose queue is full is tried again by the kernel after a second: a query
+that is not held meanwhile goes to an engine that is not there, and is lost."""
+
 REPLAY_BUFFER_BYTES: Final = 2_097_152
 """A query is sent again only if it fits; listener and cluster must agree, the smaller one decides."""
 
@@ -29,7 +33,7 @@ MAX_ENGINES: Final = 1024
 def clusters(inputs: GatewayInputs) -> list[Manifest]:
     neighbours = [loopback_cluster(ADMIN_STATS, names.PORT_ENVOY_ADMIN)]
     if inputs.wakes_engines:
-        neighbours.append(loopback_cluster(WAKE_AGENT, names.PORT_WAKE_HOLD))
+        neighbours.append(loopback_cluster(WAKE_AGENT, names.PORT_WAKE_HOLD, AGENT_CONNECT_TIMEOUT))
     return [engine_cluster(inputs), *neighbours]
 
 
@@ -58,11 +62,11 @@ def engine_cluster(inputs: GatewayInputs) -> Manifest:
     return cluster if inputs.tls.upstream is None else {**cluster, "transport_socket": inputs.tls.upstream}
 
 
-def loopback_cluster(name: str, port: int) -> Manifest:
+def loopback_cluster(name: str, port: int, connect_timeout: str = CONNECT_TIMEOUT) -> Manifest:
     endpoint = {"endpoint": {"address": socket_address(LOOPBACK, port)}}
     return {
         "name": name,
-        "connect_timeout": CONNECT_TIMEOUT,
+        "connect_timeout": connect_timeout,
         "type": "STATIC",
         "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
     }

@@ -42,9 +42,9 @@ class HoldAgent:
 
 
 @asynccontextmanager
-async def serving_holds(agent: HoldAgent, address: str, port: int) -> AsyncGenerator[None]:
+async def serving_holds(agent: HoldAgent, address: str, port: int, backlog: int) -> AsyncGenerator[None]:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Connection(agent), address, port, reuse_address=True)
+    server = await loop.create_server(lambda: _Connection(agent), address, port, backlog=backlog, reuse_address=True)
     try:
         yield
     finally:

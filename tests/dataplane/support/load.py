@@ -42,7 +42,11 @@ class Load:
     pause: Callable[[], float] = field(default=lambda: 0.0)  # seconds between two queries of one sender
     report: Report = field(default_factory=Report)
     is_over: bool = False
-    _next: int = 0
+    sent: int = 0  # whether or not they were answered
+
+    async def until_sent(self, count: int) -> None:
+        while self.sent < count:  # noqa: ASYNC110 - a load that is under way tells nobody
+            await asyncio.sleep(0.01)
 
     async def at_rate(self, per_second: float) -> None:
         """Queries start on time whether or not earlier ones were answered; returns when all are."""
@@ -68,9 +72,9 @@ class Load:
                 await asyncio.sleep(pause)
 
     async def _one(self) -> None:
-        self._next += 1
+        self.sent += 1
         delay = self.delay()
-        target = f"/?id={self.engine}-{self._next}" + (f"&delay={delay:.3f}" if delay else "")
+        target = f"/?id={self.engine}-{self.sent}" + (f"&delay={delay:.3f}" if delay else "")
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:

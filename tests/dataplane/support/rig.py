@@ -71,6 +71,7 @@ async def running_rig(
     *,
     wake: bool = False,
     agent_runs: bool = True,
+    agent_backlog: int = 1024,
     concurrency: int = 1,
     change: Change | None = None,
     namespace: str = "",
@@ -84,7 +85,7 @@ async def running_rig(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving_dns(zone, address, DNS_PORT, namespace))
         if wake and agent_runs:
-            await stack.enter_async_context(serving_holds(agent, address, names.PORT_WAKE_HOLD))
+            await stack.enter_async_context(serving_holds(agent, address, names.PORT_WAKE_HOLD, agent_backlog))
         running = await stack.enter_async_context(
             running_envoy(bootstrap, folder, concurrency=concurrency, namespace=namespace)
         )
