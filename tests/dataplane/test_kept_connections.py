@@ -69,12 +69,12 @@ async def query_while_the_engine_closes(rig: Rig) -> Message:
     await asyncio.sleep(IDLE_SECONDS)
     rig.envoy.process.send_signal(signal.SIGSTOP)
     try:
-        await eventually(lambda: _stands_still(rig.envoy.process.pid), 2, "Envoy stands still")
+        await eventually(lambda: _stands_still(rig.envoy.process.pid), 30, "Envoy stands still")
         async with asyncio.TaskGroup() as group:
             racing = group.create_task(rig.client.query("/?id=racing"))
             await asyncio.sleep(0.1)
             pod.close_idle_connections()
-            await eventually(lambda: _has_no_connection(pod), 2, "the engine closed its connections")
+            await eventually(lambda: _has_no_connection(pod), 30, "the engine closed its connections")
             rig.envoy.process.send_signal(signal.SIGCONT)
     finally:
         rig.envoy.process.send_signal(signal.SIGCONT)

@@ -15,7 +15,7 @@ from tests.dataplane.support.rig import Rig, eventually
 
 SYN_SENT = "02"
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-ADDRESS_SECONDS = 5.0  # a SYN that was dropped is sent again after one, whether or not its sender stands still
+ADDRESS_SECONDS = 30.0  # a SYN that was dropped is sent again after one, whether or not its sender stands still
 
 
 def patient(bootstrap: Manifest) -> None:
@@ -90,7 +90,7 @@ async def query_over_a_reset_connection(rig: Rig) -> Message:
     try:
         async with asyncio.TaskGroup() as group:
             asked = group.create_task(rig.client.query("/?id=reset"))
-            await eventually(address.is_awaited, 5, "Envoy waits for a connection")
+            await eventually(address.is_awaited, 15, "Envoy waits for a connection")
             rig.envoy.process.send_signal(signal.SIGSTOP)
             try:
                 await address.reset_all()

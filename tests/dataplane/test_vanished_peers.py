@@ -65,7 +65,7 @@ async def stranded(folder: Path, change: Change | None, retransmissions: int) ->
             far_client = await _engines_and_client(rig, link)
             acknowledged = group.create_task(_endless(rig.client, "running"))
             orphaned = group.create_task(_endless(far_client, "near"))
-            await eventually(lambda: _running(rig, 2), 5, "two queries run")
+            await eventually(lambda: _running(rig, 2), 30, "two queries run")
             await rig.client.query("/?id=warm-up", "fresh")
             link.cut()
             unacknowledged = group.create_task(_endless(rig.client, "fresh"))

@@ -70,6 +70,12 @@ class EnginePod:
         for connection in list(self.connections):
             connection.read_on()
 
+    def speak(self) -> None:
+        """Answers what it took in silence."""
+        self.is_silent = False
+        for connection in list(self.connections):
+            connection.speak()
+
     def die(self) -> None:
         """At once, with whatever runs; peers see a reset."""
         self.stop_listening()
@@ -120,6 +126,10 @@ class _Connection(asyncio.Protocol):
         if self._transport is not None and self.is_pausing:
             self.is_pausing = False
             self._transport.resume_reading()
+
+    def speak(self) -> None:
+        if self.is_running:
+            self._finish(b"1\n")
 
     def close_if_idle(self) -> None:
         if self._transport is not None and not self.is_running:

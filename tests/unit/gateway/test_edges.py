@@ -24,6 +24,21 @@ def test_when_rendered_then_both_sides_probe_silent_peers_and_neither_limits_una
     assert "upstream_bind_config" not in engines
 
 
+def test_when_rendered_then_a_pod_is_found_sick_or_well_within_seconds() -> None:
+    engines = cluster(envoy_bootstrap(gateway_inputs()), "dynamic_forward_proxy")
+    assert engines["connect_timeout"] == "0.25s"
+    assert engines["health_checks"] == [
+        {
+            "timeout": "0.5s",
+            "interval": "1s",
+            "no_traffic_interval": "1s",
+            "healthy_threshold": 1,
+            "unhealthy_threshold": 1,
+            "http_health_check": {"path": "/health/ready"},
+        }
+    ]
+
+
 def test_when_an_engine_took_a_query_and_did_not_answer_then_the_gateway_says_that_the_outcome_is_open() -> None:
     bootstrap = envoy_bootstrap(gateway_inputs())
     replies = manager(listener(bootstrap, "listener"))["local_reply_config"]
