@@ -7,12 +7,11 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.http_messages import HEAD_END
+from tests.dataplane.support.pausing_reader import MIB, PausingReader, little_room_in_the_kernel
 from tests.dataplane.support.relocation import engine_cluster
 from tests.dataplane.support.rig import Rig, eventually
 from tests.dataplane.support.sockets_of import TCP_USER_TIMEOUT, SocketOptions, TcpSocket, tcp_sockets
 
-MIB = 1024 * 1024
 LARGE = 64 * MIB  # far beyond what the kernel and Envoy take in without its reader
 TAIL = MIB  # fits into Envoy's buffer, so that its engine is done while its reader pauses
 RENDERED = SocketOptions(keepalive=True, idle_seconds=60, interval_seconds=15, probes=4, user_timeout_ms=0)
@@ -26,60 +25,13 @@ def cut_after_two_seconds(bootstrap: Manifest) -> None:
     engine_cluster(bootstrap)["upstream_bind_config"] = {"socket_options": [option]}
 
 
-def little_room_in_the_kernel(bootstrap: Manifest) -> None:
-    """So that Envoy itself keeps what its client does not read."""
-    option = {"level": socket.SOL_SOCKET, "name": socket.SO_SNDBUF, "int_value": 64 * 1024}
-    bootstrap["static_resources"]["listeners"][0]["socket_options"].append(option)
-
-
-class PausingReader:
-    """Asks for a large answer, reads its beginning, and reads on when told."""
-
-    def __init__(self, rig: Rig) -> None:
-        self._rig = rig
-        self._loop = asyncio.get_running_loop()
-        self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
-        self._socket.setblocking(False)
-        self._received = bytearray()
-
-    async def ask(self, size: int, headers: str = "") -> None:
-        await self._loop.sock_connect(self._socket, (self._rig.address, 8080))
-        head = f"GET /?id=big&size={size} HTTP/1.1\r\nhost: gateway\r\nx-firebolt-engine: eng\r\n{headers}\r\n"
-        await self._loop.sock_sendall(self._socket, head.encode())
-        await self._read(1)
-        await eventually(self._envoy_waits, 30, "Envoy has more to send than it can")
-
-    async def read_all(self, size: int) -> int:
-        """How many bytes of the body arrive; fewer than asked for if the connection ends before."""
-        while self._body_bytes() < size and await self._read(MIB):
-            pass
-        return self._body_bytes()
-
-    def close(self) -> None:
-        self._socket.close()
-
-    def _body_bytes(self) -> int:
-        return len(self._received.partition(HEAD_END)[2])
-
-    async def _read(self, most: int) -> bool:
-        try:
-            data = await self._loop.sock_recv(self._socket, most)
-        except ConnectionResetError:
-            return False
-        self._received += data
-        return bool(data)
-
-    async def _envoy_waits(self) -> bool:
-        return await self._rig.envoy.stat("http.gateway.downstream_cx_tx_bytes_buffered") > 0
-
-
 async def bytes_missing_after_a_pause(rig: Rig, size: int, seconds: float, headers: str = "") -> int:
     rig.point("eng", await rig.generation(1))
     await rig.client.query("/?id=warm-up")
     reader = PausingReader(rig)
     try:
         await reader.ask(size, headers)
+        await reader.until_envoy_is_stuck()
         await asyncio.sleep(seconds)
         return size - await reader.read_all(size)
     finally:

@@ -135,9 +135,16 @@ class ModelServer:
         return self._commit(name, self.truth._replace(children=applied(self.truth.children, name, owner, manifest)))
 
     async def delete(
-        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+        self,
+        ref: Ref,
+        /,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
     ) -> None:
-        del resource_version
+        del resource_version, grace_seconds
         child = real_child(self.truth.children, ref.name)
         if child is None or child.metadata.uid != uid:
             self._forget(ref, uid)

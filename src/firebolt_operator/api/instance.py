@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.model import Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
+from firebolt_operator.api.model import Duration, Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSSpec
 
 IDENTIFIER = r"^[A-Za-z0-9_.\-]+$"
@@ -55,6 +55,14 @@ class MetadataSpec(Model, frozen=True, kw_only=True):
 class GatewaySpec(Model, frozen=True, kw_only=True):
     replicas: Annotated[Int32 | None, note("Pods of the gateway; 2 when unset.")] = None
     metrics_port: Annotated[Int32, Meta(ge=1, le=65535), note("Port of the gateway's metrics.", default=9090)] = 9090
+    hold_timeout: Annotated[
+        Duration,
+        note("Longest time that a query waits for its engine to start; 1s to 30m.", default="120s"),
+    ] = "120s"
+    drain_timeout: Annotated[
+        Duration,
+        note("Longest time that a pod which stops waits for its running queries; 15s to 24h.", default="15s"),
+    ] = "15s"
     template: Annotated[PodTemplate | None, note("Changes to the gateway's pods.")] = None
 
 

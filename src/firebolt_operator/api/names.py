@@ -159,6 +159,7 @@ class InstanceReason(StrEnum):
     INITIALIZING = "Initializing"
     ALL_COMPONENTS_READY = "AllComponentsReady"
     TEMPLATE_REJECTED = "TemplateRejected"
+    SPEC_INVALID = "SpecInvalid"
     ENSURE_FAILED = "EnsureFailed"
     PROBE_FAILED = "ProbeFailed"
     POSTGRES_ENSURE_FAILED = "PostgresEnsureFailed"

@@ -8,7 +8,6 @@ from firebolt_operator.components.identity import child_metadata, component_labe
 from firebolt_operator.components.pod import ComponentPod, merged_component_pod, primary_container, user_pod_spec
 from firebolt_operator.gateway.envoy_container import envoy_container, envoy_volumes
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.gateway.shutdown import GRACE_PERIOD_SECONDS
 from firebolt_operator.gateway.wake_agent import token_volume, wake_agent_container
 from firebolt_operator.policy import component_rules
 from firebolt_operator.policy.protected_secrets import protected_secret_names
@@ -49,7 +48,7 @@ def _pod_template(inputs: GatewayInputs, config_hash: str) -> Manifest:
             **_identity(inputs),
             # Service variables could shadow settings; nothing here reads them.
             "enableServiceLinks": False,
-            "terminationGracePeriodSeconds": GRACE_PERIOD_SECONDS,
+            "terminationGracePeriodSeconds": inputs.times.drain_seconds,
         },
     )
     return merged_component_pod(inputs.template, pod, protected_secrets=protected_secret_names(inputs.instance))

@@ -26,7 +26,7 @@ def envoy_container(inputs: GatewayInputs) -> Manifest:
             {"name": "http", "containerPort": names.PORT_GATEWAY, "protocol": "TCP"},
             {"name": METRICS_PORT_NAME, "containerPort": metrics_port, "protocol": "TCP"},
         ],
-        "lifecycle": envoy_lifecycle(),
+        "lifecycle": envoy_lifecycle(inputs.times.drain_seconds),
         "livenessProbe": {**_probe(), "periodSeconds": 15, "timeoutSeconds": 3},
         "readinessProbe": {**_probe(), "periodSeconds": 2, "timeoutSeconds": 2, "failureThreshold": 2},
         "securityContext": hardened(ENVOY_USER),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from firebolt_operator.api.gateway_times import GatewayTimes, gateway_times
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.components.pod import user_pod_spec
 from firebolt_operator.policy.reading import text
@@ -44,6 +45,10 @@ class GatewayInputs:
     def wakes_engines(self) -> bool:
         """Hold, cluster and sidecar share this predicate: a hold without an agent would call a dead port."""
         return bool(self.wake_agent_image)
+
+    @property
+    def times(self) -> GatewayTimes:
+        return gateway_times(self.instance.spec.gateway)
 
     @property
     def template(self) -> Manifest | None:

@@ -1,11 +1,15 @@
-"""What does Envoy run on every query? The two Lua files beside this module, with one constant put before them."""
+"""What does Envoy run on every query? The two Lua files beside this module, with a constant put before each."""
 
 import json
+from datetime import timedelta
 from importlib.resources import files
 from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.gateway.inputs import GatewayInputs
+
+LATER_THAN_THE_AGENT: Final = timedelta(seconds=5)
+"""The agent itself gives up before Envoy does, and says so."""
 
 SELECTOR: Final = files("firebolt_operator.gateway").joinpath("selector.lua").read_text(encoding="utf-8")
 WAKE_HOLD: Final = files("firebolt_operator.gateway").joinpath("wake_hold.lua").read_text(encoding="utf-8")
@@ -14,7 +18,12 @@ WAKE_HOLD: Final = files("firebolt_operator.gateway").joinpath("wake_hold.lua").
 def lua_source(inputs: GatewayInputs) -> str:
     """Engine selection, then the hold where a wake agent runs."""
     constant = f"local AUTHORITY_SUFFIX = {json.dumps(authority_suffix(inputs))}\n"
-    return "\n".join([constant, SELECTOR, *([WAKE_HOLD] if inputs.wakes_engines else [])])
+    return "\n".join([constant, SELECTOR, *(_hold(inputs) if inputs.wakes_engines else ())])
+
+
+def _hold(inputs: GatewayInputs) -> tuple[str, str]:
+    limit = inputs.times.hold + LATER_THAN_THE_AGENT
+    return f"local HOLD_TIMEOUT_MS = {limit // timedelta(milliseconds=1)}\n", WAKE_HOLD
 
 
 def authority_suffix(inputs: GatewayInputs) -> str:

@@ -3,10 +3,10 @@
 from typing import Final
 
 from firebolt_operator.api import names
+from firebolt_operator.api.durations import format_duration
 from firebolt_operator.gateway.clusters import LOOPBACK, REPLAY_BUFFER_BYTES
 from firebolt_operator.gateway.hardening import AGENT_USER, hardened
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.gateway.shutdown import agent_lifecycle
 from firebolt_operator.policy.reading import mapping
 from firebolt_operator.refs import Manifest
 
@@ -16,6 +16,7 @@ TOKEN_SECONDS: Final = 3600
 
 def wake_agent_container(inputs: GatewayInputs, envoy: Manifest) -> Manifest:
     """No probes: an unready agent would take a healthy Envoy out of the Service, and a restart drops held queries."""
+    times = inputs.times
     pull = {"imagePullPolicy": inputs.wake_agent_pull_policy} if inputs.wake_agent_pull_policy else {}
     return {
         "name": names.CONTAINER_WAKE_AGENT,
@@ -27,11 +28,12 @@ def wake_agent_container(inputs: GatewayInputs, envoy: Manifest) -> Manifest:
             f"--metrics-port={names.PORT_WAKE_METRICS}",
             f"--envoy-admin-url=http://{LOOPBACK}:{names.PORT_ENVOY_ADMIN}",
             f"--per-hold-bytes={REPLAY_BUFFER_BYTES}",
+            f"--hold-timeout={format_duration(times.hold)}",
+            f"--drain-timeout={times.drain_seconds}s",
         ],
         "env": [_namespace_variable(), *([_memory_variable()] if _has_memory_limit(envoy) else [])],
         "ports": [{"name": "wake-metrics", "containerPort": names.PORT_WAKE_METRICS, "protocol": "TCP"}],
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
-        "lifecycle": agent_lifecycle(),
         "securityContext": hardened(AGENT_USER),
         "volumeMounts": [
             {"name": names.VOLUME_GATEWAY_AGENT_TOKEN, "mountPath": SERVICE_ACCOUNT_FOLDER, "readOnly": True}

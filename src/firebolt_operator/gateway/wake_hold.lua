@@ -1,9 +1,9 @@
--- Holds a query until its engine can take it. Follows selector.lua, when a wake agent runs beside Envoy.
+-- Holds a query until its engine can take it. Follows selector.lua, when a wake agent runs beside Envoy. The renderer
+-- puts HOLD_TIMEOUT_MS before this file.
 --
 -- The hold comes last: the call suspends the script, and headers cannot be changed once it resumes. Such a change would
 -- fail unseen, and the query would leave towards the host that its sender named.
 
-local HOLD_TIMEOUT_MS = 125000 -- the agent itself gives up after 120 s, and says so
 local READY_MEMORY_MS = 250 -- longer would outlive a stop under load
 local RENEWAL_MS = 200 -- from then on one query asks for all, or those on their way at 250 ms would all ask at once
 local MOST_REMEMBERED = 1024

@@ -54,7 +54,7 @@ def decide_instance(situation: Situation) -> InstancePlan:
             Problem(
                 stage=Stage.CHECKS,
                 condition=rejected.condition,
-                reason=InstanceReason.TEMPLATE_REJECTED,
+                reason=rejected.reason,
                 message=aggregate(rejected.errors),
                 needs_person=True,
             ),

@@ -1,14 +1,19 @@
 """One instance, one pass: observe everything, decide purely, write in a crash-safe order, one status write."""
 
+from datetime import timedelta
+from typing import Final
+
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.instance import deletion
+from firebolt_operator.instance import deletion, gateway_end
 from firebolt_operator.instance.instance_pass import InstancePass
 from firebolt_operator.instance.memory import Memory
 from firebolt_operator.instance.observe import Observer
 from firebolt_operator.instance.surroundings import InstanceSurroundings
 from firebolt_operator.runtime.controller import Outcome
 from firebolt_operator.runtime.objects import Key
+
+LOOK_AGAIN: Final = timedelta(seconds=1)  # while the pods of a deleted instance end; their events are not watched
 
 
 class InstanceReconciler:
@@ -32,6 +37,11 @@ class InstanceReconciler:
     async def _delete(self, key: Key, instance: FireboltInstance) -> Outcome:
         if names.FINALIZER_INSTANCE not in instance.metadata.finalizers:
             return Outcome("waiting for the finalizers of others")
+        around = self._around
+        left = await gateway_end.end_gateway(instance, around.reader, around.writer)
+        if left and gateway_end.is_waited_for(instance, around.clock.now()):
+            # Their queries still need what the sweep would take away.
+            return Outcome(f"waiting for {left} gateway pods", look_again_after=LOOK_AGAIN)
         await deletion.delete_children(instance, self._around.reader, self._around.writer)
         await deletion.remove_finalizer(instance, self._around.writer)
         self._forget(key)

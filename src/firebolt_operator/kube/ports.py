@@ -91,9 +91,19 @@ class Writer(Protocol):
     async def update_status(self, manifest: Manifest, /) -> Manifest: ...
     async def replace(self, manifest: Manifest, /) -> Manifest: ...
     async def delete(
-        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+        self,
+        ref: Ref,
+        /,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
     ) -> None:
-        """Deleting what is gone already, or was replaced by another object of that name, succeeds."""
+        """Deleting what is gone already, or was replaced by another object of that name, succeeds.
+
+        Without `grace_seconds` the object's own grace counts; a second delete can only shorten it.
+        """
         ...
 
 

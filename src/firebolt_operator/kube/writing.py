@@ -84,12 +84,21 @@ class KubeWriter:
         return await self._write(ref, _Request(f"replacing {ref}", "PUT", path, manifest))
 
     async def delete(
-        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+        self,
+        ref: Ref,
+        /,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
     ) -> None:
         conditions = {"uid": uid, "resourceVersion": resource_version} if resource_version else {"uid": uid}
         options: Manifest = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": conditions}
         if propagation is not None:
             options["propagationPolicy"] = propagation
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
         request = _Request(f"deleting {ref}", "DELETE", object_path(ref), options)
         with self._rules.observers.told_of_silence(ref):
             left = await self._delete(ref, request, uid)

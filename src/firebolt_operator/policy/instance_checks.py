@@ -5,7 +5,9 @@ from functools import partial
 from typing import Final
 
 from firebolt_operator.api import names
+from firebolt_operator.api.gateway_times import DRAIN_RANGE, HOLD_RANGE, Range, parse_within
 from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
+from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.policy import component_rules
 from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
@@ -30,6 +32,11 @@ class RejectedComponent:
     condition: str  # the condition type that reports it
     errors: list[FieldError]
 
+    @property
+    def reason(self) -> InstanceReason:
+        is_template = any(".template" in error.path.text for error in self.errors)
+        return InstanceReason.TEMPLATE_REJECTED if is_template else InstanceReason.SPEC_INVALID
+
 
 def check_instance(spec: InstanceSpec) -> list[FieldError]:
     """What admission refuses, in this order. References to Secrets are left to the controller."""
@@ -38,6 +45,7 @@ def check_instance(spec: InstanceSpec) -> list[FieldError]:
         *check_metadata_template(spec),
         *check_gateway_template(spec),
         *check_metrics_port(spec),
+        *check_gateway_times(spec),
         *check_postgres_reference(spec),
     ]
 
@@ -70,6 +78,7 @@ def check_gateway_component(instance: FireboltInstance, operator_account: str = 
         *check_gateway_template(instance.spec),
         *_secret_errors(instance, template, GATEWAY.child("template"), component_rules.GATEWAY),
         *check_metrics_port(instance.spec),
+        *check_gateway_times(instance.spec),
         *check_gateway_account(instance, operator_account),
     ]
 
@@ -107,6 +116,22 @@ def check_metrics_port(spec: InstanceSpec) -> list[FieldError]:
     if port not in GATEWAY_PORTS:
         return []
     return [invalid(GATEWAY.child("metricsPort"), port, f"is the port of {GATEWAY_PORTS[port]}; pick a different one")]
+
+
+def check_gateway_times(spec: InstanceSpec) -> list[FieldError]:
+    gateway = spec.gateway
+    return [
+        *_duration_errors("holdTimeout", gateway.hold_timeout, HOLD_RANGE),
+        *_duration_errors("drainTimeout", gateway.drain_timeout, DRAIN_RANGE),
+    ]
+
+
+def _duration_errors(field: str, text: str, allowed: Range) -> list[FieldError]:
+    try:
+        parse_within(text, allowed)
+    except ValueError as err:
+        return [invalid(GATEWAY.child(field), text, str(err))]
+    return []
 
 
 def check_postgres_reference(spec: InstanceSpec) -> list[FieldError]:

@@ -22,6 +22,7 @@ from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.arrivals import Arrivals
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
+from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.holding import Desk
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.memory import EnvoyMemory
@@ -66,6 +67,12 @@ class Agent:
 class Ports:
     hold: int
     metrics: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunningAgent:
+    ports: Ports
+    farewell: Farewell
 
 
 @asynccontextmanager
@@ -120,7 +127,7 @@ def build_agent(
 @asynccontextmanager
 async def running_agent(
     settings: AgentSettings, credentials: Credentials, resolve: Resolve, clock: Clock
-) -> AsyncGenerator[Ports]:
+) -> AsyncGenerator[RunningAgent]:
     """The listeners open at once, whether or not the API server is there: without it queries just go on."""
     metrics = Metrics()
     async with AsyncExitStack() as stack:
@@ -129,11 +136,12 @@ async def running_agent(
         routes = EnvoyRoutes(admin, settings.namespace, resolve)
         agent = build_agent(settings, door, admin, routes, clock, metrics)
         await stack.enter_async_context(_running(agent.services))
-        holds = hold_app(agent.desk.answer, agent.recorder, clock)
+        farewell = Farewell(agent.desk.answer, admin, clock, settings.drain_timeout)
+        holds = hold_app(farewell.answer, agent.recorder, clock)
         hold_port = await stack.enter_async_context(serving(holds, BindAddress(LOOPBACK, settings.hold_port)))
         scrapes = metrics_app(metrics.render)
         metrics_port = await stack.enter_async_context(serving(scrapes, BindAddress(EVERYWHERE, settings.metrics_port)))
-        yield Ports(hold_port, metrics_port)
+        yield RunningAgent(Ports(hold_port, metrics_port), farewell)
 
 
 @asynccontextmanager

@@ -25,7 +25,9 @@ RELEASED: Final = Answer("released")
 SHED: Final = Answer("shed", 503, "gateway wake capacity reached", retry_after=5)
 FLAPPED: Final = Answer("timeout", 503, "engine became ready then went away", retry_after=5)
 TIMED_OUT: Final = Answer("timeout", 503, "engine did not become ready", retry_after=10)
-DECISIONS: Final = tuple(dict.fromkeys(each.decision for each in (REJECTED, UNSYNCED, READY, RELEASED, SHED, FLAPPED)))
+LEAVING: Final = Answer("leaving", 503, "gateway is shutting down", retry_after=1)
+_ALL: Final = (REJECTED, UNSYNCED, READY, RELEASED, SHED, FLAPPED, TIMED_OUT, LEAVING)
+DECISIONS: Final = tuple(dict.fromkeys(each.decision for each in _ALL))
 
 
 def is_engine_name(name: str) -> bool:

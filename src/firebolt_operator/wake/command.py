@@ -34,19 +34,23 @@ def run_agent(words: Sequence[str], environment: Mapping[str, str]) -> int:
         sys.stderr.write(f"{err}\n")
         return 1
     configure_logging(settings.logs)
-    return run_process(lambda stop: _run(settings, environment, stop))
+    # It leaves after Envoy, which may take all of the pod's time.
+    stop_seconds = settings.drain_timeout.total_seconds()
+    return run_process(lambda stop: _run(settings, environment, stop), stop_seconds=stop_seconds)
 
 
 async def _run(settings: AgentSettings, environment: Mapping[str, str], stop: asyncio.Event) -> int:
     exit_code = 0
     try:
         credentials = load_credentials("", environment)
-        async with running_agent(settings, credentials, has_address, SystemClock()) as ports:
+        async with running_agent(settings, credentials, has_address, SystemClock()) as agent:
+            ports = agent.ports
             log.info(
                 "holding queries",
                 extra={"namespace": settings.namespace, "holdPort": ports.hold, "metricsPort": ports.metrics},
             )
             await stop.wait()
+            await agent.farewell.say()
     except* ConfigurationError as group:
         log.error("cannot start", extra={"error": group.exceptions[0]})  # noqa: TRY400 - the configuration is wrong
         exit_code = 1

@@ -33,6 +33,18 @@ class EnvoyAdmin:
         """One line per fact about clusters whose names contain the prefix; others may be among them."""
         return await self._text(f"/clusters?filter={quote(prefix, safe=':')}", CLUSTERS_LIMIT)
 
+    async def is_gone(self) -> bool:
+        """Nobody listens there. An Envoy that is slow or sick is still there."""
+        if not self._base:
+            return True
+        try:
+            async with self._session.get(f"{self._base}/ready", allow_redirects=False):
+                return False
+        except aiohttp.ClientConnectorError as err:
+            return isinstance(err.os_error, ConnectionRefusedError)
+        except (aiohttp.ClientError, OSError):
+            return False
+
     async def _text(self, path: str, limit: int) -> str | None:
         if not self._base:
             return None

@@ -15,6 +15,7 @@ from firebolt_operator.wake.capacity import HoldLimits
 
 DEFAULT_HOLD_CAP: Final = 256
 DEFAULT_HOLD_TIMEOUT: Final = timedelta(seconds=120)
+DEFAULT_DRAIN_TIMEOUT: Final = timedelta(seconds=15)
 
 FLAGS: Final[tuple[Flag, ...]] = (
     Flag(name="namespace", environment="POD_NAMESPACE", help="namespace of the engines (default: the pod's own)"),
@@ -45,6 +46,11 @@ FLAGS: Final[tuple[Flag, ...]] = (
         help="queries held at once while a memory limit is unknown; negative for any number",
     ),
     Flag(name="hold-timeout", default="120s", help="longest time one query is held"),
+    Flag(
+        name="drain-timeout",
+        default="15s",
+        help="from the signal to the pod's end: the agent leaves when Envoy is gone, and holds no query beyond it",
+    ),
     *LOG_FLAGS,
 )
 
@@ -57,6 +63,7 @@ class AgentSettings:
     envoy_admin_url: str  # empty: nobody to ask
     limits: HoldLimits
     hold_timeout: timedelta
+    drain_timeout: timedelta
     logs: LogSettings
 
 
@@ -73,7 +80,8 @@ def parse_agent_settings(words: Sequence[str], environment: Mapping[str, str]) -
             per_hold=int(values["per-hold-bytes"]),
             fallback=int(values["fallback-hold-cap"]) or DEFAULT_HOLD_CAP,
         ),
-        hold_timeout=_hold_timeout(values["hold-timeout"]),
+        hold_timeout=_timeout(values, "hold-timeout") or DEFAULT_HOLD_TIMEOUT,
+        drain_timeout=_timeout(values, "drain-timeout") or DEFAULT_DRAIN_TIMEOUT,
         logs=parse_log_settings(values),
     )
     if not settings.namespace:
@@ -96,11 +104,12 @@ def _port(values: Mapping[str, str], name: str) -> int:
     return port
 
 
-def _hold_timeout(text: str) -> timedelta:
+def _timeout(values: Mapping[str, str], name: str) -> timedelta:
+    text = values[name]
     try:
         timeout = parse_duration(text)
     except ValueError as err:
-        raise UsageError(f'invalid value "{text}" for flag -hold-timeout: {err}') from err
+        raise UsageError(f'invalid value "{text}" for flag -{name}: {err}') from err
     if timeout < timedelta(0):
-        raise UsageError(f'invalid value "{text}" for flag -hold-timeout: must not be negative')
-    return timeout or DEFAULT_HOLD_TIMEOUT
+        raise UsageError(f'invalid value "{text}" for flag -{name}: must not be negative')
+    return timeout

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -63,6 +63,16 @@ class Silent:
     def crashed(self) -> None: ...
 
 
+class MovedClock(SystemClock):
+    """What the operator's calendar says may be ahead of the server's."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
 @dataclass(slots=True)
 class Operator:
     namespace: str
@@ -72,6 +82,7 @@ class Operator:
     reconciler: InstanceReconciler
     requests: Requests
     metrics: CollectorRegistry
+    clock: MovedClock
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     passes: list[str] = field(default_factory=list[str])
 
@@ -122,7 +133,7 @@ class Operator:
 
 @asynccontextmanager
 async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[Operator]:
-    requests, clock, rng = Requests(), SystemClock(), random.Random(1)
+    requests, clock, rng = Requests(), MovedClock(), random.Random(1)
     async with KubeClient.from_credentials(load_credentials(str(kubeconfig), {}), recorder=requests) as client:
         operator = _operator(client, namespace, requests, clock, rng)
         controller = Controller(
@@ -159,7 +170,7 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
 
 
 def _operator(
-    client: KubeClient, namespace: str, requests: Requests, clock: SystemClock, rng: random.Random
+    client: KubeClient, namespace: str, requests: Requests, clock: MovedClock, rng: random.Random
 ) -> Operator:
     instances = Cache(FIREBOLT_INSTANCES, parse_instance, coverage=Coverage(namespaces=(namespace,)))
     caches = instance_caches(instances, (namespace,))
@@ -176,4 +187,4 @@ def _operator(
         blueprints=BlueprintMemory(IMAGES),
         entropy=secrets.token_bytes,
     )
-    return Operator(namespace, client, caches, queue, InstanceReconciler(around), requests, metrics)
+    return Operator(namespace, client, caches, queue, InstanceReconciler(around), requests, metrics, clock)

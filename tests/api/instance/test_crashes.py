@@ -60,9 +60,18 @@ class LastWrite:
         raise KilledError("after replacing")
 
     async def delete(
-        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+        self,
+        ref: Ref,
+        /,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
     ) -> None:
-        await self._client.delete(ref, uid=uid, resource_version=resource_version, propagation=propagation)
+        await self._client.delete(
+            ref, uid=uid, resource_version=resource_version, propagation=propagation, grace_seconds=grace_seconds
+        )
         raise KilledError(f"after deleting {ref}")
 
 

@@ -29,7 +29,12 @@ class EnvoyStandIn:
             self.questions.append(request.query["filter"])
             return web.Response(text=self.clusters)
 
+        async def ready(_: web.Request) -> web.Response:
+            self.questions.append("ready")
+            return web.Response(text="LIVE")
+
         app = web.Application()
+        app.router.add_get("/ready", ready)
         app.router.add_get("/stats", stats)
         app.router.add_get("/clusters", clusters)
         return app

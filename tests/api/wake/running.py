@@ -88,11 +88,12 @@ async def an_agent(
             envoy_admin_url=envoy.url,
             limits=HoldLimits(memory_limit=0, per_hold=0, fallback=cap),
             hold_timeout=timedelta(seconds=hold_timeout),
+            drain_timeout=timedelta(seconds=15),
             logs=LogSettings(),
         )
         credentials = load_credentials(str(kubeconfig), {})
         agent = running_agent(settings, credentials, envoy.resolve, SystemClock())
-        ports = await stack.enter_async_context(agent)
+        ports = (await stack.enter_async_context(agent)).ports
         connector = aiohttp.TCPConnector(limit=0)
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
         asked = Asked(ports, envoy, session)

@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,9 @@ import pytest
 
 from firebolt_local.ports import free_port
 from firebolt_operator.wake.agent import Ports
-from tests.api.wake.envoy_stand_in import EnvoyStandIn
+from tests.api.wake.envoy_stand_in import EnvoyStandIn, an_envoy
 from tests.api.wake.place import Place
-from tests.api.wake.running import START, Asked, agent_environment, pending
+from tests.api.wake.running import START, Asked, agent_environment, eventually, pending
 
 MEBIBYTE = 1 << 20
 # No file may grow, and whoever tries is killed: the container's file system is read-only.
@@ -37,11 +37,11 @@ class Started:
 
 
 @asynccontextmanager
-async def a_process(place: Place, account: str) -> AsyncGenerator[Started]:
+async def a_process(place: Place, account: str, *more: str) -> AsyncGenerator[Started]:
     ports = Ports(free_port(), free_port())
     process = await asyncio.create_subprocess_exec(
         "/bin/sh", "-c", SHELL, "sh", sys.executable, "-c", START, str(place.account_folder(account)),
-        f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=1000",
+        f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=1000", *more,
         cwd="/",
         env={
             **agent_environment(place),
@@ -93,23 +93,52 @@ async def test_given_a_thousand_holds_when_they_wait_then_the_process_stays_belo
         assert busy < 64 * MEBIBYTE
 
 
-async def test_given_a_signal_when_queries_are_held_then_the_process_ends_well_and_soon(
+async def test_given_a_signal_and_no_envoy_when_queries_are_held_then_they_are_refused_and_the_process_ends_well(
     place: Place, gateway: str
 ) -> None:
     async with a_process(place, gateway) as started, asyncio.TaskGroup() as group:
-        held = group.create_task(_hold_or_hangup(started.asked))
+        held = group.create_task(started.asked.hold("eng"))
         await started.asked.until_metric(pending("eng"), 1)
         started.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(8):
+        assert (await held).decision == "leaving"
+        async with asyncio.timeout(60):
             assert await started.process.wait() == 0
-        assert await held == "hung up"
 
 
-async def _hold_or_hangup(asked: Asked) -> str:
-    try:
-        return (await asked.hold("eng")).decision
-    except aiohttp.ClientError:
-        return "hung up"
+async def test_given_a_signal_when_envoy_is_there_then_the_process_holds_on_and_leaves_after_it(
+    place: Place, gateway: str
+) -> None:
+    async with AsyncExitStack() as envoys:
+        envoy = await envoys.enter_async_context(an_envoy())
+        async with a_process(place, gateway, f"--envoy-admin-url={envoy.url}", "--drain-timeout=1h") as started:
+            async with asyncio.TaskGroup() as group:
+                held = group.create_task(started.asked.hold("eng"))
+                await started.asked.until_metric(pending("eng"), 1)
+                started.process.send_signal(signal.SIGTERM)
+                await eventually(lambda: _was_asked_whether_it_is_there(envoy), "the process looks for Envoy")
+                # Other queries are answered and held as before.
+                late = group.create_task(started.asked.hold("eng"))
+                await started.asked.until_metric(pending("eng"), 2)
+                await envoys.aclose()
+                assert {(await held).decision, (await late).decision} == {"leaving"}
+            async with asyncio.timeout(60):
+                assert await started.process.wait() == 0
+
+
+async def test_given_a_signal_when_the_pods_time_ends_then_held_queries_are_refused_while_envoy_is_there(
+    place: Place, gateway: str
+) -> None:
+    async with an_envoy() as envoy:
+        words = (f"--envoy-admin-url={envoy.url}", "--drain-timeout=4s")
+        async with a_process(place, gateway, *words) as started, asyncio.TaskGroup() as group:
+            held = group.create_task(started.asked.hold("eng"))
+            await started.asked.until_metric(pending("eng"), 1)
+            started.process.send_signal(signal.SIGTERM)
+            assert (await held).decision == "leaving"
+
+
+async def _was_asked_whether_it_is_there(envoy: EnvoyStandIn) -> bool:
+    return "ready" in envoy.questions
 
 
 async def test_given_a_taken_port_when_started_then_the_process_says_so_and_ends(place: Place, gateway: str) -> None:

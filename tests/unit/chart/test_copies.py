@@ -51,7 +51,7 @@ def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
     words = {word for rule in rules for key in ("apiGroups", "resources", "verbs") for word in rule[key]}
     assert "*" not in words
     assert {"nodes", "namespaces", "clusterroles", "pods/exec", "pods/proxy", "escalate", "bind"} & words == set()
-    assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["list", "watch"]]
+    assert [rule["verbs"] for rule in rules if "pods" in rule["resources"]] == [["delete", "list", "watch"]]
 
 
 def test_the_operator_has_no_right_that_it_has_no_use_for() -> None:

@@ -1,5 +1,7 @@
 """Which Kubernetes objects does a gateway consist of?"""
 
+from typing import Any
+
 import pytest
 
 from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
@@ -162,11 +164,12 @@ def test_given_wake_when_rendered_then_the_agent_comes_last_and_alone_holds_the_
             "--metrics-port=9903",
             "--envoy-admin-url=http://127.0.0.1:9901",
             "--per-hold-bytes=2097152",
+            "--hold-timeout=2m0s",
+            "--drain-timeout=15s",
         ],
         "env": [{"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}],
         "ports": [{"name": "wake-metrics", "containerPort": 9903, "protocol": "TCP"}],
         "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
-        "lifecycle": {"preStop": {"sleep": {"seconds": 12}}},
         "securityContext": {**container(spec, "envoy")["securityContext"], "runAsUser": 65532},
         "volumeMounts": [
             {
@@ -282,3 +285,35 @@ def test_given_a_template_when_rendered_then_only_the_pods_change_and_not_the_co
     assert changed.config_map == plain.config_map
     assert changed.deployment["spec"]["template"]["spec"]["dnsPolicy"] == "Default"
     assert changed.deployment["spec"]["template"]["metadata"]["annotations"]["team"] == "data"
+
+
+def test_given_times_when_rendered_then_pod_hook_agent_and_script_all_follow() -> None:
+    instance = an_instance(hold_timeout="90s", drain_timeout="2m")
+    objects = gateway_objects(gateway_inputs(instance, wake=True))
+    spec = objects.deployment["spec"]["template"]["spec"]
+    assert spec["terminationGracePeriodSeconds"] == 120
+    assert container(spec, "wake-agent")["args"][-2:] == ["--hold-timeout=1m30s", "--drain-timeout=120s"]
+    [shell, option, script] = container(spec, "envoy")["lifecycle"]["preStop"]["exec"]["command"]
+    assert (shell, option, script.splitlines()[0]) == ("bash", "-c", "GRACE_SECONDS=120")
+    assert "local HOLD_TIMEOUT_MS = 95000\n" in objects.config_map["data"]["envoy.yaml"]
+
+
+@pytest.mark.parametrize(("drain", "grace"), [("15s", 15), ("15.001s", 16), ("24h", 86_400)])
+def test_given_a_fraction_of_a_second_when_rendered_then_grace_is_not_shorter(drain: str, grace: int) -> None:
+    objects = gateway_objects(gateway_inputs(an_instance(drain_timeout=drain)))
+    assert objects.deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == grace
+
+
+def test_given_other_words_for_the_same_times_when_rendered_then_nothing_rolls() -> None:
+    words = an_instance(hold_timeout="2m", drain_timeout="0.25m")
+    assert gateway_objects(gateway_inputs(words, wake=True)) == gateway_objects(gateway_inputs(wake=True))
+
+
+@pytest.mark.parametrize("times", [{"hold_timeout": "3m"}, {"drain_timeout": "3m"}])
+def test_given_another_time_when_rendered_then_the_pods_roll(times: dict[str, str]) -> None:
+    def template(**gateway: Any) -> Manifest:
+        objects = gateway_objects(gateway_inputs(an_instance(**gateway), wake=True))
+        found: Manifest = objects.deployment["spec"]["template"]
+        return found
+
+    assert template(**times) != template()

@@ -186,9 +186,60 @@ def test_a_gateway_never_runs_as_the_operator(account: str, operator: str, is_re
             "spec.gateway.metricsPort",
             id="a-colliding-metrics-port",
         ),
+        pytest.param(
+            {"gateway": {"holdTimeout": "soon"}},
+            "GatewayReady",
+            "spec.gateway.holdTimeout",
+            id="a-hold-that-is-no-duration",
+        ),
+        pytest.param(
+            {"gateway": {"drainTimeout": "14s"}},
+            "GatewayReady",
+            "spec.gateway.drainTimeout",
+            id="a-drain-that-is-too-short",
+        ),
     ],
 )
 def test_the_controller_renders_nothing_for(spec: Manifest, condition: str, path: str) -> None:
     rejected = rejected_component(an_instance(status=with_signing_keys("k1"), **spec))
     assert rejected is not None
     assert (rejected.condition, paths(rejected.errors)) == (condition, [path])
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "detail"),
+    [
+        ("holdTimeout", "999ms", '"999ms" is out of range; use 1s to 30m'),
+        ("holdTimeout", "30m0.001s", '"30m0.001s" is out of range; use 1s to 30m'),
+        ("holdTimeout", "0", '"0" is out of range; use 1s to 30m'),
+        ("holdTimeout", "-120s", '"-120s" is out of range; use 1s to 30m'),
+        ("holdTimeout", "two minutes", '"two minutes" is not a duration; write it like 30s or 1h30m'),
+        ("drainTimeout", "14.999s", '"14.999s" is out of range; use 15s to 24h'),
+        ("drainTimeout", "24h1ns", '"24h1ns" is out of range; use 15s to 24h'),
+        ("drainTimeout", "", '"" is not a duration; write it like 30s or 1h30m'),
+        ("drainTimeout", "1d", '"1d" is not a duration; write it like 30s or 1h30m'),
+    ],
+)
+def test_a_time_of_the_gateway_that_makes_no_sense_is_refused(field: str, text: str, detail: str) -> None:
+    [error] = check_instance(an_instance_spec(gateway={field: text}))
+    assert (error.path.text, error.detail) == (f"spec.gateway.{field}", detail)
+
+
+@pytest.mark.parametrize(("hold", "drain"), [("1s", "15s"), ("30m", "24h"), ("1800s", "1440m"), ("90s", "2m")])
+def test_times_of_the_gateway_within_their_bounds_are_taken(hold: str, drain: str) -> None:
+    assert check_instance(an_instance_spec(gateway={"holdTimeout": hold, "drainTimeout": drain})) == []
+
+
+@pytest.mark.parametrize(
+    ("gateway", "reason"),
+    [
+        ({"drainTimeout": "1s"}, "SpecInvalid"),
+        ({"metricsPort": 9901}, "SpecInvalid"),
+        ({"template": HOSTNAME}, "TemplateRejected"),
+        ({"template": HOSTNAME, "drainTimeout": "1s"}, "TemplateRejected"),
+    ],
+)
+def test_a_reason_tells_a_template_from_the_rest_of_a_spec(gateway: Manifest, reason: str) -> None:
+    rejected = rejected_component(an_instance(gateway=gateway))
+    assert rejected is not None
+    assert rejected.reason == reason

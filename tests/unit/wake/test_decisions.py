@@ -159,6 +159,7 @@ def test_given_the_rendered_sidecar_when_its_words_are_parsed_then_they_mean_wha
     assert (settings.namespace, settings.hold_port, settings.metrics_port) == ("ns", 9902, 9903)
     assert settings.envoy_admin_url == "http://127.0.0.1:9901"
     assert (settings.limits, settings.hold_timeout) == (LIMITS, timedelta(minutes=2))
+    assert settings.drain_timeout == timedelta(seconds=15)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +190,8 @@ def test_limits_from_words(words: list[str], environment: dict[str, str], limits
         ([], {}, ConfigurationError),
         (["--hold-timeout=1d"], POD, UsageError),
         (["--hold-timeout=-1s"], POD, UsageError),
+        (["--drain-timeout=soon"], POD, UsageError),
+        (["--drain-timeout=-1s"], POD, UsageError),
         (["--hold-port=x"], POD, UsageError),
         (["--hold-port=70000"], POD, UsageError),
         (["--demand-port=9903"], POD, UsageError),
