@@ -1,4 +1,4 @@
-"""Where does a stand-in listen? On its image's ports, unless a test has moved them."""
+"""Where does a stand-in listen, and how patient is it? As its image says, unless a test has other wishes."""
 
 import os
 from typing import Final
@@ -11,5 +11,5 @@ def listen_address(default: str = EVERYWHERE) -> str:
     return os.environ.get(ADDRESS, default)
 
 
-def listen_port(variable: str, default: int) -> int:
+def whole_number(variable: str, default: int) -> int:
     return int(os.environ.get(variable, default))

@@ -11,7 +11,7 @@ T = TypeVar("T")
 LABELS = {"app": "sample"}
 
 
-def eventually(look: Callable[[], T | None], *, seconds: float = 15) -> T:
+def eventually(look: Callable[[], T | None], *, seconds: float = 120) -> T:
     """The first answer that is there and true; the cluster decides when."""
     deadline = time.monotonic() + seconds
     while True:

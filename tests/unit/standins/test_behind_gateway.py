@@ -42,7 +42,10 @@ async def an_engine(
     place = Place(query=names.PORT_QUERY, health=free_port(), metrics=free_port(), address=address)
     home = folder / f"generation-{number}"
     home.mkdir()
-    async with running_engine(home, engine_document(metadata_health.port, hosts=[address]), place=place) as engine:
+    document = engine_document(metadata_health.port, hosts=[address])
+    # Until Envoy has let go of it: on a busy machine that takes longer than an engine usually waits.
+    patience = {"STANDIN_LAST_WORDS_SECONDS": "50"}
+    async with running_engine(home, document, place=place, environment=patience) as engine:
         await eventually(engine.is_ready, "the engine is ready")
         yield engine
 

@@ -17,14 +17,14 @@ from firebolt_local.standins.engine.cluster import wait_until_formed
 from firebolt_local.standins.engine.config import Config, Tls
 from firebolt_local.standins.engine.database import Database
 from firebolt_local.standins.engine.queries import Queries
-from firebolt_local.standins.environment import listen_address, listen_port
+from firebolt_local.standins.environment import listen_address, whole_number
 
 HEALTH_PORT: Final = 8122
 METRICS_PORT: Final = 9090
 QUERY_SLOTS: Final = 64
 MAX_QUERY_BYTES: Final = 64 * 2**20
 EXIT_QUERIES_CUT: Final = 1
-_LAST_WORDS_SECONDS: Final = 2.0
+LAST_WORDS_SECONDS: Final = 2
 _LOOK_EVERY_SECONDS: Final = 0.02
 _METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -46,7 +46,7 @@ async def serve(config: Config, data_dir: Path) -> int:
         asyncio.get_running_loop().add_signal_handler(number, activity.stop)
     # Named after the pod: pods that share a folder of their node must not share a file.
     database = Database(data_dir / f"{socket.gethostname()}.duckdb")
-    queries = Queries(database, activity, slots=listen_port("STANDIN_QUERY_SLOTS", QUERY_SLOTS))
+    queries = Queries(database, activity, slots=whole_number("STANDIN_QUERY_SLOTS", QUERY_SLOTS))
     ports = _ports(config)
     runners = await _start_listeners(config, ports, activity, queries)
     try:
@@ -64,9 +64,9 @@ async def serve(config: Config, data_dir: Path) -> int:
 
 def _ports(config: Config) -> Ports:
     return Ports(
-        query=listen_port("STANDIN_QUERY_PORT", config.query_listener.port),
-        health=listen_port("STANDIN_HEALTH_PORT", HEALTH_PORT),
-        metrics=listen_port("STANDIN_METRICS_PORT", METRICS_PORT),
+        query=whole_number("STANDIN_QUERY_PORT", config.query_listener.port),
+        health=whole_number("STANDIN_HEALTH_PORT", HEALTH_PORT),
+        metrics=whole_number("STANDIN_METRICS_PORT", METRICS_PORT),
     )
 
 
@@ -96,7 +96,7 @@ async def _say_goodbye(runner: web.AppRunner) -> None:
     for site in list(runner.sites):
         await site.stop()
     try:
-        async with asyncio.timeout(_LAST_WORDS_SECONDS):
+        async with asyncio.timeout(whole_number("STANDIN_LAST_WORDS_SECONDS", LAST_WORDS_SECONDS)):
             while runner.server is not None and runner.server.connections:  # noqa: ASYNC110 - aiohttp has no event
                 await asyncio.sleep(_LOOK_EVERY_SECONDS)
     except TimeoutError:

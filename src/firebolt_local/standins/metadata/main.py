@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from firebolt_local.standins.environment import listen_address, listen_port
+from firebolt_local.standins.environment import listen_address, whole_number
 from firebolt_local.standins.health_messages import ServingStatus
 from firebolt_local.standins.log_lines import start_logging
 from firebolt_local.standins.metadata.config import PensieveLite, load_config
@@ -47,7 +47,7 @@ async def serve(config: PensieveLite, store: Store) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     health = HealthServer()
-    await health.start(listen_address(config.host), listen_port("STANDIN_METADATA_PORT", config.port))
+    await health.start(listen_address(config.host), whole_number("STANDIN_METADATA_PORT", config.port))
     try:
         while not stop.is_set():
             await _look(store, health)

@@ -15,7 +15,7 @@ from typing import Final
 import aiohttp
 from aiohttp import web
 
-from firebolt_local.standins.environment import listen_address, listen_port
+from firebolt_local.standins.environment import listen_address, whole_number
 from firebolt_local.standins.log_lines import start_logging
 
 CORE_URL: Final = "FIREBOLT_CORE_URL"
@@ -41,7 +41,7 @@ async def serve(core_url: str) -> int:
     async with aiohttp.ClientSession(timeout=patience) as session:
         runner = web.AppRunner(_app(session, core_url), handler_cancellation=True, access_log=None, shutdown_timeout=1)
         await runner.setup()
-        await web.TCPSite(runner, listen_address(), listen_port("STANDIN_UI_PORT", PORT)).start()
+        await web.TCPSite(runner, listen_address(), whole_number("STANDIN_UI_PORT", PORT)).start()
         log.info("stand-in for the UI image, engine at %s", core_url)
         await stop.wait()
         await runner.cleanup()
