@@ -13,6 +13,7 @@ from firebolt_local.control_plane import ControlPlane, Options
 from firebolt_local.pod_network import PodNetwork
 from firebolt_local.scrape import ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
+from tests.support.namespaces import empty_namespace, make_namespace
 
 pytest_plugins = ["tests.support.strictness"]
 HERE = Path(__file__).parent
@@ -87,9 +88,7 @@ def fresh_control_plane(tmp_path: Path, built_programs: dict[str, Path]) -> Iter
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """A namespace of this test's own; its removal goes on in the background."""
-    name = f"test-{secrets.token_hex(5)}"
-    manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    control_plane.http.create("/api/v1/namespaces", manifest)
+    """A namespace of this test's own."""
+    name = make_namespace(control_plane.http)
     yield name
-    control_plane.http.delete(f"/api/v1/namespaces/{name}")
+    empty_namespace(control_plane.http, name)
