@@ -7,6 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
+# Tests mostly wait: two cores carry three processes, each with a control plane of its own. A file stays in one of them.
+PROCESSES ?= 3
+SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock bench clean
 
@@ -25,7 +28,7 @@ programs: setup  ## build the Kubernetes programs that tests run on (once; about
 	@$(LOCAL) build
 
 test: programs  ## tests on a real API server, in minutes; needs no root, runs more as root
-	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m "not slow"
+	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m "not slow" $(SIDE_BY_SIDE)
 
 test-slow: programs  ## the long ones: every crash point, frozen leaders, churn, zero loss; about half an hour
 	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m slow

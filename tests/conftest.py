@@ -15,7 +15,7 @@ from firebolt_local.scrape import ScrapeControl
 from firebolt_local.simulated_pods import SimulatedPods
 from tests.support.namespaces import empty_namespace, make_namespace
 
-pytest_plugins = ["tests.support.strictness"]
+pytest_plugins = ["tests.support.strictness", "tests.support.alone"]
 HERE = Path(__file__).parent
 StartControlPlane = Callable[..., ControlPlane]
 
