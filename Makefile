@@ -11,7 +11,7 @@ LOCAL := $(PY) -m firebolt_local
 PROCESSES ?= 3
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock mutants bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -86,6 +86,9 @@ lock: setup  ## pin dependencies again from pyproject.toml
 	@cd requirements && for set in "run.txt" "standins.txt --group ../pyproject.toml:standins" "dev.txt --group ../pyproject.toml:dev"; do \
 	  ../$(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --no-emit-index-url --no-annotate --no-header ../pyproject.toml -o $$set; done
+
+mutants: setup  ## plant faults in the modules that decide, and tell which no unit test notices (docs/dev/mutants.md)
+	@$(PY) -m scripts.mutants $(ARGS)
 
 bench: programs  ## benchmarks; each prints a table
 	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done
