@@ -42,7 +42,7 @@ async def test_given_the_smallest_instance_then_its_defaults_are_filled_in(store
         "metadataNG": False,
         "metricScrapeMode": "ApiserverProxy",
         "metadata": {"engineRegistration": False, "configFormat": "XML"},
-        "gateway": {"metricsPort": 9090},
+        "gateway": {"metricsPort": 9090, "holdTimeout": "120s", "drainTimeout": "15s"},
     }
 
 
