@@ -9,24 +9,11 @@ from firebolt_operator.refs import Manifest
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.server import metrics_app, serving
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.raw_requests import FORBIDDEN, RawAnswer, raw_answer
+from tests.dataplane.support.raw_requests import FORBIDDEN, forbidden_answers, raw_answer
 from tests.dataplane.support.rig import Rig
 
 STATS_PORT = 9090
 REFUSALS = {400, 403, 404, 405, 426, 501}
-
-
-async def answers(address: str, port: int) -> dict[str, RawAnswer]:
-    """Of all forbidden requests; a few at a time, since some are answered by silence."""
-    room = asyncio.Semaphore(8)
-
-    async def ask(data: bytes) -> RawAnswer:
-        async with room:
-            return await raw_answer(address, port, data)
-
-    async with asyncio.TaskGroup() as group:
-        asked = {name: group.create_task(ask(data)) for name, data in FORBIDDEN.items()}
-    return {name: task.result() for name, task in asked.items()}
 
 
 async def admin_requests(rig: Rig) -> int:
@@ -37,7 +24,7 @@ async def admin_requests(rig: Rig) -> int:
 async def test_given_forty_raw_requests_when_sent_to_the_metrics_port_then_none_reaches_the_admin_interface(
     rig: Rig,
 ) -> None:
-    found = await answers(rig.address, STATS_PORT)
+    found = await forbidden_answers(rig.address, STATS_PORT)
     assert len(found) >= 40
     assert {name: answer.statuses for name, answer in found.items() if not answer.statuses <= REFUSALS} == {}
     assert [name for name, answer in found.items() if answer.is_of_the_admin_interface] == []
@@ -49,7 +36,7 @@ async def test_given_forty_raw_requests_when_sent_to_the_client_port_then_none_r
     rig: Rig,
 ) -> None:
     rig.point("eng", await rig.generation(1))
-    found = await answers(rig.address, 8080)
+    found = await forbidden_answers(rig.address, 8080)
     assert [name for name, answer in found.items() if answer.is_of_the_admin_interface] == []
     assert await admin_requests(rig) == 0
     assert rig.ledger.executions == []
@@ -58,7 +45,7 @@ async def test_given_forty_raw_requests_when_sent_to_the_client_port_then_none_r
 
 async def test_given_forty_raw_requests_when_sent_to_the_agents_metrics_then_it_answers_none_of_them() -> None:
     async with serving(metrics_app(Metrics().render), BindAddress("127.0.0.1", 0)) as port:
-        found = await answers("127.0.0.1", port)
+        found = await forbidden_answers("127.0.0.1", port)
         assert {name: answer.statuses for name, answer in found.items() if not answer.statuses <= REFUSALS} == {}
         assert (await raw_answer("127.0.0.1", port, b"GET /metrics HTTP/1.1\r\nHost: pod\r\n\r\n")).statuses == {200}
 

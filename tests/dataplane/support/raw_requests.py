@@ -7,6 +7,7 @@ from typing import Final
 
 ADMIN_WORDS: Final = re.compile(rb"config_dump|admin commands|quitquitquit|\.upstream_|OK\n|envoy_build|/etc/envoy")
 ANSWER_SECONDS: Final = 20.0
+AT_ONCE: Final = 8
 QUIET_SECONDS: Final = 1.0  # after which a server that answered nothing is taken to wait for more
 
 
@@ -121,6 +122,19 @@ async def raw_answer(address: str, port: int, data: bytes) -> RawAnswer:
     finally:
         writer.close()
     return RawAnswer(bytes(received))
+
+
+async def forbidden_answers(address: str, port: int) -> dict[str, RawAnswer]:
+    """Of all forbidden requests; a few at a time, since some are answered by silence."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(data: bytes) -> RawAnswer:
+        async with room:
+            return await raw_answer(address, port, data)
+
+    async with asyncio.TaskGroup() as group:
+        asked = {name: group.create_task(ask(data)) for name, data in FORBIDDEN.items()}
+    return {name: task.result() for name, task in asked.items()}
 
 
 async def _next_part(reader: asyncio.StreamReader, *, is_first: bool) -> bytes:
