@@ -74,7 +74,7 @@ async def a_gateway(site: Site, corefile: str) -> AsyncGenerator[Gateway]:
         await stack.enter_async_context(running_cluster(site.client, site.namespace, site.network_file))
         account = names.gateway_name(INSTANCE)
         agent = await stack.enter_async_context(
-            an_agent_process(site.place, site.network, account, ADMIN, "--fallback-hold-cap=1000")
+            an_agent_process(site.place, site.network, account, ADMIN, "--fallback-hold-cap=2000")
         )
         bootstrap = gateway_bootstrap(site.namespace)
         envoy = await stack.enter_async_context(running_envoy(bootstrap, site.folder, namespace=site.network_file))

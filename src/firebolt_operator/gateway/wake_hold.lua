@@ -8,6 +8,13 @@ local READY_MEMORY_MS = 250 -- longer would outlive a stop under load
 local RENEWAL_MS = 200 -- from then on one query asks for all, or those on their way at 250 ms would all ask at once
 local MOST_REMEMBERED = 1024
 
+-- By the agent's decision, what a client is told; whatever is not here may pass.
+local REFUSALS = {
+  missing = { status = "404", text = "no such engine" },
+  stopped = { status = "503", text = "engine is stopped by its owner" },
+}
+local UNAVAILABLE = { status = "503", retry_after = "10", text = "engine is not available; retry shortly" }
+
 -- Per worker: engines that the agent just called ready, and when it was asked. Spares nearly all calls under load.
 local ready_at = {}
 local renewed_at = {} -- the memory that somebody is renewing already
@@ -60,7 +67,8 @@ function envoy_on_request(handle)
   -- goes on: a dead agent must not be an outage.
   local decision = answer ~= nil and answer["x-firebolt-wake-decision"] or nil
   if decision ~= nil and answer[":status"] ~= "200" then
-    handle:respond({ [":status"] = "503", ["retry-after"] = "10" }, "engine is not available; retry shortly")
+    local refusal = REFUSALS[decision] or UNAVAILABLE
+    handle:respond({ [":status"] = refusal.status, ["retry-after"] = refusal.retry_after }, refusal.text)
     return
   end
   if decision == "ready" then

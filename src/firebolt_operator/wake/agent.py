@@ -34,6 +34,7 @@ from firebolt_operator.wake.settings import AgentSettings
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from firebolt_operator.wake.stamper import Stamper
 from firebolt_operator.wake.stamping import StampBook
+from firebolt_operator.wake.verdicts import Verdicts
 
 FIELD_MANAGER: Final = "firebolt-wake-agent"
 PATCH_SECONDS: Final = 10.0
@@ -98,7 +99,11 @@ def build_agent(
     )
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout)
     memory = EnvoyMemory(admin, settings.limits, clock)
-    book = StampBook(is_waiting=lambda engine: holds.count(engine) > 0)
+    verdicts = Verdicts(holds, clock, readiness.has_endpoints)
+    book = StampBook(
+        is_waiting=lambda engine: holds.count(engine) > 0,
+        waiting=lambda: [engine for engine in holds.by_engine() if not readiness.has_endpoints(engine)],
+    )
     levels = Levels(
         pending_holds=holds.by_engine,
         hold_cap=memory.cap,
@@ -107,13 +112,15 @@ def build_agent(
         ready_engines=readiness.ready_engines,
     )
     recorder = WakeMetrics(metrics, levels)
-    stamper = Stamper(door.writer, settings.namespace, clock, book, recorder)
+    stamper = Stamper(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
     readiness.listen(ready=holds.release)
-    readiness.listen(ready=book.forget, arriving=book.forget)
+    for forget in (stamper.forget, verdicts.forget):
+        readiness.listen(ready=forget, arriving=forget)
     desk = Desk(
         readiness=readiness,
         holds=holds,
+        verdicts=verdicts,
         demand=stamper.demand,
         hold_began=arrivals.look_at,
         cap=memory.cap,

@@ -26,7 +26,9 @@ SHED: Final = Answer("shed", 503, "gateway wake capacity reached", retry_after=5
 FLAPPED: Final = Answer("timeout", 503, "engine became ready then went away", retry_after=5)
 TIMED_OUT: Final = Answer("timeout", 503, "engine did not become ready", retry_after=10)
 LEAVING: Final = Answer("leaving", 503, "gateway is shutting down", retry_after=1)
-_ALL: Final = (REJECTED, UNSYNCED, READY, RELEASED, SHED, FLAPPED, TIMED_OUT, LEAVING)
+MISSING: Final = Answer("missing", 404, "no such engine")
+STOPPED: Final = Answer("stopped", 503, "stopped by its owner")
+_ALL: Final = (REJECTED, UNSYNCED, READY, RELEASED, SHED, FLAPPED, TIMED_OUT, LEAVING, MISSING, STOPPED)
 DECISIONS: Final = tuple(dict.fromkeys(each.decision for each in _ALL))
 
 

@@ -24,5 +24,6 @@ def hold_cap(limits: HoldLimits, allocated: int | None) -> int:
     return min(max(budget, 0) // limits.per_hold, MOST_HOLDS)
 
 
-def has_room(held: int, cap: int) -> bool:
-    return cap < 0 or held < cap
+def has_room(held: int, held_for_engine: int, cap: int) -> bool:
+    """One engine that does not come, or that somebody floods, leaves half of the room to all others."""
+    return cap < 0 or (held < cap and held_for_engine < max(cap // 2, 1))

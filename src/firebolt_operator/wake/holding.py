@@ -6,26 +6,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.wake.answers import (
-    FLAPPED,
-    READY,
-    REJECTED,
-    RELEASED,
-    SHED,
-    TIMED_OUT,
-    UNSYNCED,
-    Answer,
-    is_engine_name,
-)
+from firebolt_operator.wake.answers import READY, REJECTED, RELEASED, SHED, UNSYNCED, Answer, is_engine_name
 from firebolt_operator.wake.capacity import has_room
-from firebolt_operator.wake.holds import Ending, Holds, Waiter
+from firebolt_operator.wake.holds import REFUSALS, Ending, Holds, Waiter
 from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.verdicts import Verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     readiness: Readiness
     holds: Holds
+    verdicts: Verdicts
     demand: Callable[[str], None]  # somebody wants an engine that has no endpoint
     hold_began: Callable[[str], None]
     cap: Callable[[], int]
@@ -44,10 +36,16 @@ class Desk:
             return UNSYNCED
         if self.readiness.is_ready(engine):
             return READY
-        # Before the cap: a burst that is refused must wake the engine as well.
+        return self._refused(engine)
+
+    def _refused(self, engine: str) -> Answer | None:
         if not self.readiness.has_endpoints(engine):
+            verdict = self.verdicts.of(engine)
+            if verdict is not None:
+                return verdict
+            # Before the cap: a burst that is refused must wake the engine as well.
             self.demand(engine)
-        return None if has_room(self.holds.total, self.cap()) else SHED
+        return None if has_room(self.holds.total, self.holds.count(engine), self.cap()) else SHED
 
     async def _held(self, engine: str) -> Answer:
         with self._waiting(engine) as waiter:
@@ -68,6 +66,4 @@ class Desk:
 
 def decide_end(ending: Ending, *, is_ready: bool) -> Answer:
     """What counts is whether the engine is ready now: it may have gone away since, or have come just in time."""
-    if is_ready:
-        return RELEASED
-    return FLAPPED if ending is Ending.RELEASED else TIMED_OUT
+    return RELEASED if is_ready else REFUSALS[ending]

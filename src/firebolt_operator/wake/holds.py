@@ -8,11 +8,25 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Final
+
+from firebolt_operator.wake.answers import FLAPPED, MISSING, STOPPED, TIMED_OUT
 
 
 class Ending(Enum):
     RELEASED = auto()
     EXPIRED = auto()
+    MISSING = auto()  # there is no such engine
+    STOPPED = auto()  # its owner stopped it, and no query wakes it
+
+
+REFUSALS: Final = {
+    Ending.RELEASED: FLAPPED,
+    Ending.EXPIRED: TIMED_OUT,
+    Ending.MISSING: MISSING,
+    Ending.STOPPED: STOPPED,
+}
+"""What whoever waited is told unless the engine is ready."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +82,10 @@ class Holds:
             del self._registered[registration.engine]
 
     def release(self, engine: str) -> None:
+        self.end(engine, Ending.RELEASED)
+
+    def end(self, engine: str, how: Ending) -> None:
         """All who wait for it, at once; whoever joins from now on joins another registration."""
         registration = self._registered.pop(engine, None)
         for waiter in () if registration is None else tuple(registration.waiters):
-            waiter.end(Ending.RELEASED)
+            waiter.end(how)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -13,7 +14,9 @@ from firebolt_operator.errors import ForbiddenError, NotFoundError, OperatorErro
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.stamping import Claim, StampBook
+from firebolt_operator.wake.verdicts import is_stopped_by_owner
 
 MOST_AT_ONCE: Final = 8
 FIRST_RETRY_SECONDS: Final = 0.5
@@ -35,13 +38,14 @@ class StampRecorder(Protocol):
 
 @dataclass(slots=True)
 class Stamper:
-    """Nothing that happens here reaches the data path: a hold waits for the engine, not for the stamp."""
+    """A hold waits for the engine, not for the stamp: of what happens here only a plain "no" reaches it."""
 
     writer: Writer
     namespace: str
     clock: Clock
     book: StampBook
     recorder: StampRecorder
+    refuse: Callable[[str, Ending], None]  # this engine cannot be woken
     name: str = "stamper"
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -71,26 +75,47 @@ class Stamper:
             if timer is not None:
                 timer.cancel()
 
+    def forget(self, engine: str) -> None:
+        """It came up; that leaves room for somebody else's."""
+        self.book.forget(engine)
+        self._news.set()
+
     async def _stamp(self, claim: Claim) -> None:
-        engine = claim.engine
         try:
-            await self.writer.merge_patch(Ref(FIREBOLT_ENGINES, self.namespace, engine), self._patch(claim))
-        except NotFoundError:
-            self.recorder.stamp(StampResult.MISSING)
-            log.info("no such engine", extra={"engine": engine})
-            self.book.missing(engine, now=self.clock.monotonic())
+            stamped = await self.writer.merge_patch(
+                Ref(FIREBOLT_ENGINES, self.namespace, claim.engine), self._patch(claim)
+            )
         except OperatorError as err:
-            is_forbidden = isinstance(err, ForbiddenError)
-            self.recorder.stamp(StampResult.FORBIDDEN if is_forbidden else StampResult.FAILED)
-            delay = retry_delay(self.book.failures(engine))
-            log.warning("engine not stamped", extra={"engine": engine, "error": err, "retrySeconds": delay})
-            self.book.failed(engine, now=self.clock.monotonic(), delay=delay)
+            self._failed(claim.engine, err)
         else:
-            self.recorder.stamp(StampResult.STAMPED)
-            log.info("wake requested", extra={"engine": engine})
-            self.book.stamped(engine, now=self.clock.monotonic())
+            self._stamped(claim.engine, stamped)
         # What was settled may be due before anything that the loop sleeps for.
         self._news.set()
+
+    def _stamped(self, engine: str, stamped: Manifest) -> None:
+        self.recorder.stamp(StampResult.STAMPED)
+        if is_stopped_by_owner(stamped):
+            log.info("stopped by its owner", extra={"engine": engine})
+            self._refused(engine, Ending.STOPPED)
+            return
+        log.info("wake requested", extra={"engine": engine})
+        self.book.stamped(engine, now=self.clock.monotonic())
+
+    def _failed(self, engine: str, err: OperatorError) -> None:
+        # A 404 without a reason is about the path: the server, or something in front of it, does not know the kind.
+        if isinstance(err, NotFoundError) and err.reason == "NotFound":
+            self.recorder.stamp(StampResult.MISSING)
+            log.info("no such engine", extra={"engine": engine})
+            self._refused(engine, Ending.MISSING)
+            return
+        self.recorder.stamp(StampResult.FORBIDDEN if isinstance(err, ForbiddenError) else StampResult.FAILED)
+        delay = retry_delay(self.book.failures(engine))
+        log.warning("engine not stamped", extra={"engine": engine, "error": err, "retrySeconds": delay})
+        self.book.failed(engine, now=self.clock.monotonic(), delay=delay)
+
+    def _refused(self, engine: str, how: Ending) -> None:
+        self.book.refused(engine, now=self.clock.monotonic())
+        self.refuse(engine, how)
 
     def _patch(self, claim: Claim) -> Manifest:
         age = timedelta(seconds=self.clock.monotonic() - claim.asked_at)

@@ -14,6 +14,8 @@ from tests.api.wake.running import Asked, Reply, an_agent, eventually, pending, 
 READY = Reply(200, "ready")
 RELEASED = Reply(200, "released")
 TIMED_OUT = Reply(503, "timeout", "10", "engine did not become ready")
+MISSING = Reply(404, "missing", "", "no such engine")
+STOPPED = Reply(503, "stopped", "", "stopped by its owner")
 SHED = Reply(503, "shed", "5", "gateway wake capacity reached")
 
 
@@ -107,7 +109,7 @@ async def _has_asked(asked: Asked) -> bool:
 async def test_given_more_holds_than_fit_when_asked_then_the_rest_is_refused_and_the_engine_is_woken(
     place: Place, gateway: str
 ) -> None:
-    async with an_agent(place.kubeconfig_of(gateway), place.namespace, cap=3, hold_timeout=3) as asked:
+    async with an_agent(place.kubeconfig_of(gateway), place.namespace, cap=6, hold_timeout=3) as asked:
         async with asyncio.TaskGroup() as group:
             held = [group.create_task(asked.hold("eng")) for _ in range(10)]
         answers = [task.result() for task in held]
@@ -118,7 +120,7 @@ async def test_given_more_holds_than_fit_when_asked_then_the_rest_is_refused_and
 async def test_given_callers_that_hang_up_when_held_then_their_slots_are_free_and_the_engine_is_woken(
     place: Place, gateway: str
 ) -> None:
-    async with an_agent(place.kubeconfig_of(gateway), place.namespace, cap=50) as asked:
+    async with an_agent(place.kubeconfig_of(gateway), place.namespace, cap=100) as asked:
         for _ in range(2):
             async with asyncio.TaskGroup() as group:
                 held = [group.create_task(asked.hold("eng")) for _ in range(50)]
@@ -130,15 +132,34 @@ async def test_given_callers_that_hang_up_when_held_then_their_slots_are_free_an
     assert place.patches_by(gateway, "eng") == [200]
 
 
-async def test_given_an_engine_that_does_not_exist_when_asked_for_then_it_is_looked_for_once_in_five_seconds(
+async def test_given_a_name_of_no_engine_when_asked_for_256_times_then_all_end_at_once_and_other_engines_are_held(
     place: Place, gateway: str
 ) -> None:
-    async with an_agent(place.kubeconfig_of(gateway), place.namespace, hold_timeout=7) as asked:
+    async with an_agent(place.kubeconfig_of(gateway), place.namespace) as asked:
+        resolves(place, asked)
         async with asyncio.TaskGroup() as group:
-            held = [group.create_task(asked.hold("nobody")) for _ in range(20)]
-        assert {task.result() for task in held} == {TIMED_OUT}
-        assert await asked.metric(stamps("missing")) == 2
-    assert place.patches_by(gateway, "nobody") == [404, 404]
+            held = [group.create_task(asked.hold("nobody")) for _ in range(256)]
+            other = group.create_task(asked.hold("eng"))
+            await asyncio.wait(held)
+            assert not other.done()
+            await place.point("eng", "10.0.0.1")
+        assert {task.result() for task in held} == {MISSING}
+        assert other.result() == RELEASED
+        assert await asked.hold("nobody") == MISSING
+        assert await asked.metric(stamps("missing")) == 1
+    assert place.patches_by(gateway, "nobody") == [404]
+
+
+async def test_given_an_engine_that_its_owner_stopped_when_asked_for_then_the_answer_comes_at_once(
+    place: Place, gateway: str
+) -> None:
+    await place.make_engine("off", autoStop={"enabled": False, "activeReplicas": 1})
+    status = {"phase": "stopped", "currentGeneration": 0, "activeGeneration": 0, "autoStopReason": "Disabled"}
+    await place.client.merge_patch(place.engine_ref("off"), {"status": status}, subresource="status")
+    async with an_agent(place.kubeconfig_of(gateway), place.namespace) as asked:
+        assert await asked.hold("off") == STOPPED
+        assert await asked.hold("off") == STOPPED
+    assert place.patches_by(gateway, "off") == [200]
 
 
 async def test_given_an_account_without_rights_when_asked_then_queries_go_on(

@@ -41,7 +41,7 @@ async def a_process(place: Place, account: str, *more: str) -> AsyncGenerator[St
     ports = Ports(free_port(), free_port())
     process = await asyncio.create_subprocess_exec(
         "/bin/sh", "-c", SHELL, "sh", sys.executable, "-c", START, str(place.account_folder(account)),
-        f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=1000", *more,
+        f"--hold-port={ports.hold}", f"--metrics-port={ports.metrics}", "--fallback-hold-cap=2000", *more,
         cwd="/",
         env={
             **agent_environment(place),

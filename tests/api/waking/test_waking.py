@@ -55,7 +55,7 @@ async def test_given_more_clients_than_fit_when_the_engine_is_parked_then_the_su
     person: Person, operator: Operator, start_gateway: StartGateway
 ) -> None:
     await parked(person, operator)
-    async with start_gateway("--fallback-hold-cap=5") as gateway, asyncio.TaskGroup() as group:
+    async with start_gateway("--fallback-hold-cap=10") as gateway, asyncio.TaskGroup() as group:
         sent = [group.create_task(gateway.client.query(f"/?id=q{number}", deadline=60)) for number in range(20)]
         await asyncio.wait(sent)
         found = [task.result() for task in sent]

@@ -50,6 +50,21 @@ def test_when_the_agent_refuses_then_so_does_the_gateway(agent_says: dict[str, s
     assert a_worker(agent_says).request("/?engine=eng").reply == REFUSAL
 
 
+@pytest.mark.parametrize(
+    ("agent_says", "reply"),
+    [
+        pytest.param(decision("404", "missing"), Reply({":status": "404"}, "no such engine"), id="missing"),
+        pytest.param(
+            decision("503", "stopped"), Reply({":status": "503"}, "engine is stopped by its owner"), id="stopped"
+        ),
+    ],
+)
+def test_when_waiting_would_not_help_then_the_gateway_says_why_and_not_to_retry(
+    agent_says: dict[str, str], reply: Reply
+) -> None:
+    assert a_worker(agent_says).request("/?engine=eng").reply == reply
+
+
 def test_when_no_engine_is_selected_then_nobody_is_asked() -> None:
     outcome = a_worker(None).request("/")
     assert outcome.reply is not None

@@ -19,6 +19,7 @@ from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.readiness import Readiness
 from firebolt_operator.wake.routing import Routes
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from firebolt_operator.wake.verdicts import Verdicts
 from tests.unit.runtime.manual_clock import ManualClock
 
 HOLD_TIMEOUT = timedelta(seconds=120)
@@ -51,12 +52,15 @@ class Bench:
         self.holds = Holds()
         self.routes = RoutesOfATest()
         self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen, head_start)
+        self.verdicts = Verdicts(self.holds, chosen, self.readiness.has_endpoints)
         self.readiness.listen(ready=self.holds.release)
+        self.readiness.listen(ready=self.verdicts.forget, arriving=self.verdicts.forget)
         self.demanded: list[str] = []
         self.cap = cap
         self.desk = Desk(
             readiness=self.readiness,
             holds=self.holds,
+            verdicts=self.verdicts,
             demand=self.demanded.append,
             hold_began=self.arrivals.look_at,
             cap=lambda: self.cap,

@@ -9,7 +9,15 @@ import pytest
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import HelpRequested, UsageError
 from firebolt_operator.gateway.wake_agent import wake_agent_container
-from firebolt_operator.wake.answers import FLAPPED, RELEASED, TIMED_OUT, Answer, is_engine_name
+from firebolt_operator.wake.answers import (
+    FLAPPED,
+    MISSING,
+    RELEASED,
+    STOPPED,
+    TIMED_OUT,
+    Answer,
+    is_engine_name,
+)
 from firebolt_operator.wake.capacity import HoldLimits, has_room, hold_cap
 from firebolt_operator.wake.envoy_admin import parse_memory
 from firebolt_operator.wake.holding import decide_end
@@ -46,7 +54,16 @@ def test_cap(limits: HoldLimits, allocated: int | None, expected: int) -> None:
 
 
 def test_given_a_cap_when_asked_then_zero_is_none_and_negative_is_any_number() -> None:
-    assert [has_room(held, cap) for held, cap in ((0, 0), (10**6, -1), (2, 3), (3, 3))] == [False, True, True, False]
+    cases = ((0, 0), (10**6, -1), (2, 3), (3, 3))
+    assert [has_room(held, 0, cap) for held, cap in cases] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("of_engine", "cap", "expected"),
+    [(127, 256, True), (128, 256, False), (10**6, -1, True), (0, 1, True), (1, 2, False), (1, 3, False)],
+)
+def test_one_engine_takes_at_most_half(of_engine: int, cap: int, expected: bool) -> None:
+    assert has_room(of_engine, of_engine, cap) is expected
 
 
 @pytest.mark.parametrize("name", ["analytics", "engine-01", "e", "x" * 63, "0"])
@@ -114,6 +131,9 @@ def test_slices(body: bytes, view: SliceView) -> None:
         pytest.param(Ending.RELEASED, False, FLAPPED, id="came-and-went"),
         pytest.param(Ending.EXPIRED, True, RELEASED, id="came-at-the-last-moment"),
         pytest.param(Ending.EXPIRED, False, TIMED_OUT, id="never-came"),
+        pytest.param(Ending.MISSING, False, MISSING, id="no-such-engine"),
+        pytest.param(Ending.MISSING, True, RELEASED, id="deleted-while-it-runs"),
+        pytest.param(Ending.STOPPED, False, STOPPED, id="stopped"),
     ],
 )
 def test_ends(ending: Ending, is_ready: bool, expected: Answer) -> None:

@@ -15,7 +15,7 @@ class Waiting(set[str]):
     """Engines that holds wait for."""
 
     def book(self) -> StampBook:
-        return StampBook(is_waiting=self.__contains__)
+        return StampBook(is_waiting=self.__contains__, waiting=lambda: sorted(self))
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_given_a_missing_engine_when_asked_for_often_then_it_is_looked_for_every
     book = waiting.book()
     book.demand("eng", now=0.0)
     book.claim(now=0.0)
-    book.missing("eng", now=0.0)
+    book.refused("eng", now=0.0)
     book.demand("eng", now=1.0)
     assert book.claim(now=4.9) is None
     assert book.claim(now=5.0) == Claim("eng", 5.0)
@@ -111,6 +111,59 @@ def test_given_more_names_than_fit_when_asked_then_known_ones_stay_and_the_rest_
     assert not book.demand("one-more", now=0.0)
     assert not book.demand("e-7", now=0.0)
     assert (len(book), book.dropped) == (MOST_ENGINES, 1)
+
+
+def claims(book: StampBook, now: float) -> list[str]:
+    found = list[str]()
+    while (claim := book.claim(now=now)) is not None:
+        found.append(claim.engine)
+    return found
+
+
+def full_book(waiting: Waiting) -> StampBook:
+    """Every place is taken, by engines that were just stamped."""
+    book = waiting.book()
+    for number in range(MOST_ENGINES):
+        book.demand(f"e-{number}", now=0.0)
+    for engine in claims(book, 0.0):
+        book.stamped(engine, now=0.0)
+    return book
+
+
+def test_given_a_full_book_when_a_place_is_free_then_whoever_still_waits_is_asked_for() -> None:
+    waiting = Waiting({"late", "later"})
+    book = full_book(waiting)
+    for engine in ("late", "later", "left"):
+        assert not book.demand(engine, now=1.0)
+    assert claims(book, 2.0) == []
+    book.forget("e-7")
+    assert claims(book, 3.0) == ["late"]
+    waiting.discard("later")
+    book.forget("e-8")
+    assert claims(book, 4.0) == []
+    assert len(book) == MOST_ENGINES - 1
+
+
+def test_given_a_full_book_when_its_engines_are_forgotten_by_time_then_whoever_waits_is_asked_for_at_once() -> None:
+    waiting = Waiting({"late"})
+    book = full_book(waiting)
+    book.demand("late", now=1.0)
+    assert claims(book, REFRESH_SECONDS) == ["late"]
+    assert len(book) == 1
+
+
+def test_given_somebody_turned_away_while_others_are_let_in_when_places_are_free_then_nobody_is_left_out() -> None:
+    waiting = Waiting({"a", "b"})
+    book = full_book(waiting)
+    book.demand("a", now=1.0)
+    book.demand("b", now=1.0)
+    book.forget("e-1")
+    assert claims(book, 2.0) == ["a"]
+    waiting.add("c")
+    assert not book.demand("c", now=2.0)
+    for number in range(2, 5):
+        book.forget(f"e-{number}")
+    assert claims(book, 3.0) == ["b", "c"]
 
 
 def test_retries_come_later_and_later() -> None:
