@@ -27,7 +27,7 @@ from firebolt_operator.wake.holding import Desk
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.memory import EnvoyMemory
 from firebolt_operator.wake.metrics import Levels, WakeMetrics
-from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.readiness import MOST_BLIND_SECONDS, Readiness
 from firebolt_operator.wake.routing import EnvoyRoutes, Resolve, Routes
 from firebolt_operator.wake.server import hold_app, metrics_app, serving
 from firebolt_operator.wake.settings import AgentSettings
@@ -97,7 +97,8 @@ def build_agent(
         coverage=Coverage(namespaces=(settings.namespace,)),
         indexes={BY_ENGINE: engines_of},
     )
-    holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout)
+    informer = Informer(cache, door.reader, clock, random.Random(), ask_seconds=MOST_BLIND_SECONDS)
+    holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
     verdicts = Verdicts(holds, clock, readiness.has_endpoints)
     book = StampBook(
@@ -127,7 +128,6 @@ def build_agent(
         clock=clock,
         hold_timeout=settings.hold_timeout,
     )
-    informer = Informer(cache, door.reader, clock, random.Random())
     return Agent(desk, metrics, recorder, (informer, memory, stamper, arrivals))
 
 

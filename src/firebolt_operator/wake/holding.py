@@ -50,7 +50,8 @@ class Desk:
     async def _held(self, engine: str) -> Answer:
         with self._waiting(engine) as waiter:
             ending = await waiter.ended
-        return decide_end(ending, is_ready=self.readiness.is_ready(engine))
+        readiness = self.readiness
+        return decide_end(ending, is_ready=readiness.is_ready(engine), is_synced=readiness.is_synced)
 
     @contextmanager
     def _waiting(self, engine: str) -> Generator[Waiter]:
@@ -64,6 +65,11 @@ class Desk:
             self.holds.leave(waiter)
 
 
-def decide_end(ending: Ending, *, is_ready: bool) -> Answer:
+def decide_end(ending: Ending, *, is_ready: bool, is_synced: bool) -> Answer:
     """What counts is whether the engine is ready now: it may have gone away since, or have come just in time."""
-    return RELEASED if is_ready else REFUSALS[ending]
+    if is_ready:
+        return RELEASED
+    if ending is Ending.EXPIRED and not is_synced:
+        # Who cannot see cannot say that the engine did not come: the query finds out by itself.
+        return UNSYNCED
+    return REFUSALS[ending]

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final
 
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView
+
+MOST_BLIND_SECONDS: Final = 90.0
 
 Listener = Callable[[str], None]
 
@@ -24,9 +27,19 @@ class Presence:
 class Readiness:
     """Level-triggered: each event only says which engine to look at anew, over all of its slices."""
 
-    def __init__(self, cache: Cache[SliceView], clock: Clock, patience: timedelta) -> None:
-        """After `patience` an engine counts as routable, whatever Envoy says: better its own answer than none."""
+    def __init__(
+        self,
+        cache: Cache[SliceView],
+        clock: Clock,
+        patience: timedelta,
+        blind_seconds: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """After `patience` an engine counts as routable, whatever Envoy says: better its own answer than none.
+
+        `blind_seconds` tells for how long the API server could neither be watched nor asked.
+        """
         self._cache = cache
+        self._blind_seconds = blind_seconds
         self._clock = clock
         self._patience = patience.total_seconds()
         self._present: dict[str, Presence] = {}
@@ -36,7 +49,8 @@ class Readiness:
 
     @property
     def is_synced(self) -> bool:
-        return self._cache.is_synced
+        """Whether what is known of endpoints may be trusted."""
+        return self._cache.is_synced and self._blind_seconds() < MOST_BLIND_SECONDS
 
     def listen(self, *, ready: Listener | None = None, arriving: Listener | None = None) -> None:
         """`ready` is told when queries can go on, `arriving` when only Envoy is still to be asked."""
@@ -86,7 +100,7 @@ class Readiness:
 
     def _appear(self, engine: str, addresses: frozenset[str]) -> None:
         # What the first list brings has been there for a while, and Envoy beside us has just started.
-        is_routable = not self.is_synced
+        is_routable = not self._cache.is_synced
         self._present[engine] = Presence(engine, addresses, self._clock.monotonic(), is_routable)
         self._tell(self._when_ready if is_routable else self._when_arriving, engine)
 

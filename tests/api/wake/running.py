@@ -12,7 +12,7 @@ import aiohttp
 
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.logs import LogSettings
-from firebolt_operator.runtime.clock import SystemClock
+from firebolt_operator.runtime.clock import Clock, SystemClock, Timer
 from firebolt_operator.wake.agent import Ports, running_agent
 from firebolt_operator.wake.answers import DECISION_HEADER
 from firebolt_operator.wake.capacity import HoldLimits
@@ -67,6 +67,21 @@ class Asked:
         await eventually(is_so, f"{line} is {value:g}")
 
 
+class HastyClock(SystemClock):
+    """For waits of half a minute in a second; instants for others are true."""
+
+    factor = 30.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() * self.factor
+
+    async def sleep(self, seconds: float, /) -> None:
+        await super().sleep(seconds / self.factor)
+
+    def call_later(self, seconds: float, callback: Callable[[], None], /) -> Timer:
+        return super().call_later(seconds / self.factor, callback)
+
+
 def pending(engine: str) -> str:
     return f'firebolt_gateway_wake_pending_holds{{engine="{engine}"}}'
 
@@ -77,7 +92,13 @@ def stamps(result: str) -> str:
 
 @asynccontextmanager
 async def an_agent(
-    kubeconfig: Path, namespace: str, *, hold_timeout: float = 60.0, cap: int = 2000, synced: bool = True
+    kubeconfig: Path,
+    namespace: str,
+    *,
+    hold_timeout: float = 60.0,
+    cap: int = 2000,
+    synced: bool = True,
+    clock: Clock | None = None,
 ) -> AsyncGenerator[Asked]:
     async with AsyncExitStack() as stack:
         envoy = await stack.enter_async_context(an_envoy())
@@ -92,7 +113,7 @@ async def an_agent(
             logs=LogSettings(),
         )
         credentials = load_credentials(str(kubeconfig), {})
-        agent = running_agent(settings, credentials, envoy.resolve, SystemClock())
+        agent = running_agent(settings, credentials, envoy.resolve, clock or SystemClock())
         ports = (await stack.enter_async_context(agent)).ports
         connector = aiohttp.TCPConnector(limit=0)
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))

@@ -15,6 +15,7 @@ from firebolt_operator.wake.answers import (
     RELEASED,
     STOPPED,
     TIMED_OUT,
+    UNSYNCED,
     Answer,
     is_engine_name,
 )
@@ -125,19 +126,21 @@ def test_slices(body: bytes, view: SliceView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "is_ready", "expected"),
+    ("ending", "is_ready", "is_synced", "expected"),
     [
-        pytest.param(Ending.RELEASED, True, RELEASED, id="came"),
-        pytest.param(Ending.RELEASED, False, FLAPPED, id="came-and-went"),
-        pytest.param(Ending.EXPIRED, True, RELEASED, id="came-at-the-last-moment"),
-        pytest.param(Ending.EXPIRED, False, TIMED_OUT, id="never-came"),
-        pytest.param(Ending.MISSING, False, MISSING, id="no-such-engine"),
-        pytest.param(Ending.MISSING, True, RELEASED, id="deleted-while-it-runs"),
-        pytest.param(Ending.STOPPED, False, STOPPED, id="stopped"),
+        pytest.param(Ending.RELEASED, True, True, RELEASED, id="came"),
+        pytest.param(Ending.RELEASED, False, True, FLAPPED, id="came-and-went"),
+        pytest.param(Ending.EXPIRED, True, True, RELEASED, id="came-at-the-last-moment"),
+        pytest.param(Ending.EXPIRED, False, True, TIMED_OUT, id="never-came"),
+        pytest.param(Ending.MISSING, False, True, MISSING, id="no-such-engine"),
+        pytest.param(Ending.MISSING, True, True, RELEASED, id="deleted-while-it-runs"),
+        pytest.param(Ending.STOPPED, False, True, STOPPED, id="stopped"),
+        pytest.param(Ending.EXPIRED, False, False, UNSYNCED, id="nobody-could-see-it-come"),
+        pytest.param(Ending.MISSING, False, False, MISSING, id="no-such-engine-whatever-is-seen-of-others"),
     ],
 )
-def test_ends(ending: Ending, is_ready: bool, expected: Answer) -> None:
-    assert decide_end(ending, is_ready=is_ready) == expected
+def test_ends(ending: Ending, is_ready: bool, is_synced: bool, expected: Answer) -> None:
+    assert decide_end(ending, is_ready=is_ready, is_synced=is_synced) == expected
 
 
 @pytest.mark.parametrize(
