@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED
-from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, LABEL_ENGINE
+from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS
 from firebolt_operator.refs import Manifest
+from firebolt_operator.wake.stamping import REFRESH_SECONDS
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, condition
@@ -21,12 +22,22 @@ from tests.dataplane.support.load import Load
 pytestmark = pytest.mark.root
 
 AUTO_STOP: dict[str, Any] = {"enabled": True, "activeReplicas": 1}
+UNREADY: Manifest = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
 REFUSAL = b"engine is not available; retry shortly"
 
 
 async def parked(person: Person, operator: Operator, template: Manifest | None = None, **auto_stop: Any) -> None:
     await person.make_engine(replicas=0, autoStop=AUTO_STOP | auto_stop, template=template or {})
     await operator.until_phase("stopped")
+
+
+async def let_in(person: Person) -> None:
+    """Lets the pods of an engine turn ready that was parked as unready; they may still have to be made."""
+    pods = set[str]()
+    while not pods:
+        pods = await person.names(PODS, f"{LABEL_ENGINE}=eng")
+    for pod in pods:
+        await person.annotate_pod(pod, ready=None)
 
 
 async def _status(gateway: Gateway, query: str, engine: str) -> int:
@@ -36,27 +47,34 @@ async def _status(gateway: Gateway, query: str, engine: str) -> int:
 async def test_given_five_hundred_clients_when_the_engine_is_parked_then_one_request_wakes_it_and_all_are_answered(
     person: Person, place: Place, operator: Operator, start_gateway: StartGateway
 ) -> None:
-    await parked(person, operator)
+    await parked(person, operator, UNREADY)
     async with start_gateway("--fallback-hold-cap=1000") as gateway, asyncio.TaskGroup() as group:
+        began_at = asyncio.get_running_loop().time()
         sent = [group.create_task(_status(gateway, f"q{number}", "eng")) for number in range(500)]
         woken = await operator.until(lambda engine: engine.status.auto_stop_reason == "WakeRequested")
         assert woken.spec is not None
         assert woken.spec.replicas == 1
+        await gateway.until_held(500)
+        await let_in(person)
         await asyncio.wait(sent)
         failed = [line for line in gateway.envoy.access_log() if " 503 " in line]
         assert ({task.result() for task in sent}, failed) == ({200}, [])
         assert await gateway.agent.metric(answers("released")) == 500
         assert gateway.cluster.ledger.executed_twice() == {}
-        assert place.patches_by(gateway.account, "eng") == [200]
+        patches = place.patches_by(gateway.account, "eng")
+        assert set(patches) == {200}
+        assert len(patches) <= 1 + (asyncio.get_running_loop().time() - began_at) // REFRESH_SECONDS
         assert (await gateway.client.query("/?id=after")).status == 200
 
 
 async def test_given_more_clients_than_fit_when_the_engine_is_parked_then_the_surplus_is_told_to_come_back(
     person: Person, operator: Operator, start_gateway: StartGateway
 ) -> None:
-    await parked(person, operator)
+    await parked(person, operator, UNREADY)
     async with start_gateway("--fallback-hold-cap=10") as gateway, asyncio.TaskGroup() as group:
-        sent = [group.create_task(gateway.client.query(f"/?id=q{number}", deadline=60)) for number in range(20)]
+        sent = [group.create_task(gateway.client.query(f"/?id=q{number}", deadline=110)) for number in range(20)]
+        await gateway.agent.until_metric(answers("shed"), 15)
+        await let_in(person)
         await asyncio.wait(sent)
         found = [task.result() for task in sent]
         refused = [each for each in found if each.status == 503]
@@ -85,17 +103,28 @@ async def test_given_health_probes_when_the_engine_is_parked_then_nobody_is_aske
         bare = await gateway.client.get("/healthz")
         named = await gateway.client.send(b"GET /healthz HTTP/1.1\r\nhost: g\r\nx-firebolt-engine: eng\r\n\r\n")
         assert (bare.status, named.status) == (200, 200)
-    assert (await gateway.client.get("/healthz?x=1")).status == 400
+    assert (await gateway.client.get("/healthz/")).status == 400
     assert await gateway.agent.metric(stamps("stamped")) == 0
     assert await place.stamp_of() == ""
     assert (await operator.stays_at_rest(0)).status.auto_stop_reason == "Stopped"
+
+
+async def test_given_no_engine_or_one_that_its_owner_stopped_when_queried_then_the_answer_comes_at_once(
+    person: Person, operator: Operator, gateway: Gateway
+) -> None:
+    await person.make_engine("off", replicas=0)
+    await operator.until(lambda engine: engine.status.auto_stop_reason == "Disabled", "off")
+    off, missing = await gateway.client.query("/?id=off", "off"), await gateway.client.query("/?id=missing", "missing")
+    assert (off.status, off.body) == (503, b"engine is stopped by its owner")
+    assert (missing.status, missing.body) == (404, b"no such engine")
+    assert await gateway.agent.metric(answers("timeout")) == 0
 
 
 async def test_given_an_agent_that_is_killed_while_it_holds_then_running_engines_serve_on(
     person: Person, operator: Operator, gateway: Gateway
 ) -> None:
     await person.make_engine("up", replicas=1)
-    await person.make_engine("down", replicas=0)  # without auto-stop: it stays down
+    await person.make_engine("down", replicas=0, autoStop=AUTO_STOP, template=UNREADY)
     await operator.until_phase("stable", "up")
     load = Load(gateway.client, engine="up")
     async with asyncio.TaskGroup() as group:
