@@ -30,10 +30,14 @@ MAX_ENGINES: Final = 1024
 """Names come from clients, and each costs lookups every second for as long as its cluster lives."""
 
 
+MAX_HOLDS: Final = 100_000
+"""More than an agent ever holds: it is the agent that says how many fit, and who is turned away."""
+
+
 def clusters(inputs: GatewayInputs) -> list[Manifest]:
     neighbours = [loopback_cluster(ADMIN_STATS, names.PORT_ENVOY_ADMIN)]
     if inputs.wakes_engines:
-        neighbours.append(loopback_cluster(WAKE_AGENT, names.PORT_WAKE_HOLD, AGENT_CONNECT_TIMEOUT))
+        neighbours.append(agent_cluster())
     return [engine_cluster(inputs), *neighbours]
 
 
@@ -69,6 +73,14 @@ def loopback_cluster(name: str, port: int, connect_timeout: str = CONNECT_TIMEOU
         "connect_timeout": connect_timeout,
         "type": "STATIC",
         "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
+    }
+
+
+def agent_cluster() -> Manifest:
+    limits = {"max_connections": MAX_HOLDS, "max_pending_requests": MAX_HOLDS, "max_requests": MAX_HOLDS}
+    return {
+        **loopback_cluster(WAKE_AGENT, names.PORT_WAKE_HOLD, AGENT_CONNECT_TIMEOUT),
+        "circuit_breakers": {"thresholds": [limits]},
     }
 
 

@@ -93,7 +93,7 @@ class Place:
 
     async def make_gateway_account(self, instance: str = INSTANCE) -> str:
         """With exactly the rights that the operator gives it."""
-        for manifest in gateway_identity(gateway_inputs(an_instance(instance, self.namespace))):
+        for manifest in gateway_identity(gateway_inputs(an_instance(instance, self.namespace), wake=True)):
             del manifest["metadata"]["ownerReferences"]  # to a made-up instance: it would be collected
             await self.client.apply(manifest)
         return names.gateway_name(instance)

@@ -8,6 +8,7 @@ import yaml
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.inputs import GatewayInputs, GatewayTLS
 from firebolt_operator.refs import Manifest
+from firebolt_operator.wake.capacity import MOST_HOLDS
 from tests.unit.gateway.builders import an_instance, gateway_inputs
 
 VARIANTS = [
@@ -144,6 +145,12 @@ def test_given_a_metrics_port_when_rendered_then_only_the_stats_listener_moves()
     usual = envoy_bootstrap(gateway_inputs())
     assert listener(moved, "stats_listener")["address"]["socket_address"]["port_value"] == 19090
     assert listener(moved, "listener") == listener(usual, "listener")
+
+
+def test_when_rendered_then_no_limit_of_envoys_own_lets_queries_skip_their_hold() -> None:
+    agent = cluster(envoy_bootstrap(gateway_inputs(wake=True)), "wake_agent")
+    (limits,) = agent["circuit_breakers"]["thresholds"]
+    assert set(limits.values()) == {MOST_HOLDS}
 
 
 def test_when_rendered_then_admin_is_on_loopback_only() -> None:
