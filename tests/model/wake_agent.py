@@ -85,7 +85,7 @@ def _settled(agent: Agent, *, is_stored: bool) -> Agent:
 
 def _book(agent: Agent) -> StampBook:
     """The real one, in the state that the world says."""
-    book = StampBook(is_waiting=lambda _: agent.holds)
+    book = StampBook(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
     if agent.asked is None:
         return book
     book.demand(ENGINE, now=NOW - agent.asked * SECONDS)

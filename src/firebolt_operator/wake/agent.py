@@ -88,15 +88,15 @@ async def opened_door(credentials: Credentials, metrics: Metrics) -> AsyncGenera
         await transport.aclose()
 
 
+def _slice_cache(namespace: str) -> Cache[SliceView]:
+    coverage = Coverage(namespaces=(namespace,))
+    return Cache(ENDPOINT_SLICES, decode_slice, coverage=coverage, indexes={BY_ENGINE: engines_of})
+
+
 def build_agent(
     settings: AgentSettings, door: Door, admin: EnvoyAdmin, routes: Routes, clock: Clock, metrics: Metrics
 ) -> Agent:
-    cache: Cache[SliceView] = Cache(
-        ENDPOINT_SLICES,
-        decode_slice,
-        coverage=Coverage(namespaces=(settings.namespace,)),
-        indexes={BY_ENGINE: engines_of},
-    )
+    cache = _slice_cache(settings.namespace)
     informer = Informer(cache, door.reader, clock, random.Random(), ask_seconds=MOST_BLIND_SECONDS)
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
