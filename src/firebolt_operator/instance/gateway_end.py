@@ -48,7 +48,10 @@ async def end_gateway(instance: FireboltInstance, reader: Reader, writer: Writer
     ref = gateway_deployment_ref(instance)
     body = await reader.get_raw(ref)
     deployment = None if body is None else decode_metadata(body)
-    if deployment is not None and is_own(instance, ref.resource, deployment) and not deployment.is_deleting:
+    if deployment is not None and not is_own(instance, ref.resource, deployment):
+        # Somebody else's, and so are its pods, whatever labels they carry.
+        return 0
+    if deployment is not None and not deployment.is_deleting:
         await writer.delete(ref, uid=deployment.uid)
     pods = await _pods(instance, reader)
     for pod in pods:

@@ -50,6 +50,8 @@ SOMETIMES = {
     ("get", "compute.firebolt.io/fireboltengines"),
     ("get", "compute.firebolt.io/fireboltinstances"),
     ("get", "compute.firebolt.io/fireboltengineclasses"),
+    # Pods of a gateway that still run when their instance goes; simulated ones may be gone by then.
+    ("delete", "pods"),
 }
 
 

@@ -12,6 +12,7 @@ from firebolt_operator.api.resources import (
     DEPLOYMENTS,
     FIREBOLT_INSTANCES,
     POD_DISRUPTION_BUDGETS,
+    PODS,
     ROLE_BINDINGS,
     ROLES,
     SECRETS,
@@ -24,6 +25,7 @@ from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
 from tests.api.instance.test_lifecycle import LABEL, LABELS, THEIRS
 
+GATEWAY_PODS = "firebolt.io/instance=inst,firebolt.io/component=gateway"
 IN_THE_WAY: tuple[tuple[Resource, str], ...] = (
     (CONFIG_MAPS, "inst-gateway-accounts"),
     (STATEFULSETS, "inst-metadata-pg"),
@@ -127,3 +129,27 @@ async def test_when_the_instance_goes_then_what_it_does_not_own_stays(operator: 
     assert await person.names(ROLES, LABEL) == {"inst-gateway"}
     assert await person.names(SECRETS, LABEL) == {"inst-metadata-postgres-creds"}
     await person.until(DEPLOYMENTS, "inst-metadata", lambda found: found is None)
+
+
+async def test_pods_of_somebody_elses_deployment_stay_whatever_labels_they_carry(
+    operator: Operator, person: Person
+) -> None:
+    labels = {"firebolt.io/instance": "inst", "firebolt.io/component": "gateway"}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    await person.client.create(
+        {
+            "apiVersion": DEPLOYMENTS.api_version,
+            "kind": DEPLOYMENTS.kind,
+            "metadata": {"name": "inst-gateway", "namespace": person.namespace},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod},
+        }
+    )
+    await person.until(DEPLOYMENTS, "inst-gateway", lambda found: (found or {})["status"].get("readyReplicas") == 1)
+    pods = await person.names(PODS, GATEWAY_PODS)
+    await person.make_instance()
+    await operator.until(lambda found: stalled(found) is not None)
+    await person.delete(FIREBOLT_INSTANCES, "inst")
+    await person.until(FIREBOLT_INSTANCES, "inst", lambda found: found is None)
+    assert await person.names(PODS, GATEWAY_PODS) == pods
+    found = [await person.read(PODS, name) for name in pods]
+    assert [each["metadata"].get("deletionTimestamp") for each in found] == [None]
