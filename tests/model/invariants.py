@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.model.world import Gen, State, Status, Truth
+from tests.model.world import State, Status, Truth
 
 TERMINAL = ("stable", "stopped")
 PHASES = ("", "creating", "switching", "draining", "cleaning", *TERMINAL)
@@ -13,7 +13,8 @@ def violated(state: State) -> str | None:
     engine = state.truth.engine
     if engine is None or engine.is_deleting:
         return None
-    return next((rule.__name__ for rule in RULES if not rule(state.truth)), None)
+    rules = RULES if state.is_disturbed else (*RULES, *UNDISTURBED)
+    return next((rule.__name__ for rule in rules if not rule(state.truth)), None)
 
 
 def _has_sts(truth: Truth, generation: int) -> bool:
@@ -99,74 +100,17 @@ RULES: tuple[Callable[[Truth], bool], ...] = (
     type_is_ok,
     terminal_means_one_generation,
     terminal_means_nothing_drains,
+    draining_is_a_phase_of_its_own,
+    draining_is_older,
+    active_is_not_newer,
+    quiesced_phase_matches_the_spec,
+)
+UNDISTURBED: tuple[Callable[[Truth], bool], ...] = (
     terminal_has_a_statefulset,
     active_has_a_statefulset,
     draining_has_a_statefulset,
     service_selects_what_exists,
     service_selects_what_the_status_knows,
     service_moves_only_while_switching,
-    draining_is_a_phase_of_its_own,
-    draining_is_older,
-    active_is_not_newer,
-    quiesced_phase_matches_the_spec,
 )
-
-
-def broken_step(before: State, after: State) -> str | None:
-    """Rules about what a single step may do."""
-    old, new = before.truth.engine, after.truth.engine
-    if old is not None and new is None and owned_by(old.uid, after.truth):
-        return "a deleted engine leaves objects behind"
-    if old is None or new is None or old.uid != new.uid or new.is_deleting:
-        return None
-    if new.status.current < old.status.current:
-        return "generations never go back"
-    sts_before = before.truth.children.gens[old.status.current].sts
-    sts_after = after.truth.children.gens[old.status.current].sts
-    was_fine = sts_before is not None and not sts_before.is_deleting and sts_before.spec == old.spec
-    is_going = sts_after is None or sts_after.is_deleting
-    if was_fine and is_going and new.status.current == old.status.current:
-        return "the current generation is deleted although it matches"
-    advances = (old.status.phase, new.status.phase) == ("creating", "switching")
-    has_nodes = sts_before is None or not sts_before.spec.is_stopped
-    if advances and has_nodes and not before.seen.pods[old.status.current].are_ready:
-        return "queries are switched to pods that are not ready"
-    return None
-
-
-def owned_by(uid: int, truth: Truth) -> list[str]:
-    """What is neither gone nor on its way out. Nobody waits for the garbage collector: it may be asked to orphan."""
-    children = truth.children
-    found = [f"g{number}" for number, gen in enumerate(children.gens) if _is_owned(gen, uid)]
-    is_routed = children.service is not None and children.service.owner == uid
-    return [*found, "the Service"] if is_routed else found
-
-
-def _is_owned(gen: Gen, uid: int) -> bool:
-    has_sts = gen.sts is not None and gen.sts.owner == uid and not gen.sts.is_deleting
-    return has_sts or uid in {gen.config_map, gen.headless}
-
-
-def broken_pass(before: State, after: State) -> str | None:
-    """A whole pass that saw everything leaves no object of a generation that nobody refers to."""
-    engine = after.truth.engine
-    if before.seen != before.truth or before.suspects or engine is None or engine.is_deleting:
-        return None
-    status = engine.status
-    kept = {status.current, status.active, status.draining}
-    for generation, gen in enumerate(after.truth.children.gens):
-        is_there = gen.sts is not None and not gen.sts.is_deleting and gen.sts.owner == engine.uid
-        if generation not in kept and (is_there or engine.uid in {gen.config_map, gen.headless}):
-            return "an abandoned generation is left behind"
-    return None
-
-
-def leftovers(state: State) -> list[str]:
-    """At rest nothing of any other generation is left."""
-    engine = state.truth.engine
-    if engine is None:
-        return [f"g{generation}" for generation, gen in enumerate(state.truth.children.gens) if any(gen)]
-    kept = engine.status.current
-    return [
-        f"g{generation}" for generation, gen in enumerate(state.truth.children.gens) if any(gen) and generation != kept
-    ]
+"""As long as nobody but the operator touches the children."""

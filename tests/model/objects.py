@@ -17,12 +17,12 @@ from firebolt_operator.engine.gates import instance_gate
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.refs import Manifest, Ref
-from tests.model.world import Engine, Pods, Service, Spec, Status, Sts
+from tests.model.world import REPLICAS, STRANGER, Drain, Engine, Pods, Service, Spec, Status, Sts
 from tests.support.engines import NOON
 
 NAMESPACE, ENGINE, INSTANCE, CLASS = "ns", "eng", "inst", "class"
 SETTLE = timedelta(seconds=35)
-REPLICAS = 2
+TIMEOUT = 5 * SETTLE
 IMAGES = EngineImages(engine="engine:1", ui="ui:1")
 VERSION = "version"
 
@@ -36,12 +36,14 @@ def engine_number(uid: str) -> int:
 
 
 @cache
-def engine_spec(spec: Spec) -> EngineSpec:
+def engine_spec(spec: Spec, drain: Drain) -> EngineSpec:
     containers = [{"name": "engine", "env": [{"name": VERSION, "value": str(spec.version)}]}]
     return EngineSpec(
         instance_ref=INSTANCE,
         engine_class_ref=CLASS,
         replicas=0 if spec.is_stopped else REPLICAS,
+        rollout="recreate" if drain.is_skipped else None,
+        drain_timeout=f"{TIMEOUT.seconds}s" if drain.has_timeout else None,
         template={"spec": {"containers": containers}},
     )
 
@@ -94,7 +96,9 @@ def real_engine(engine: Engine, version: int) -> FireboltEngine:
         finalizers=[names.FINALIZER_ENGINE] if engine.has_finalizer else [],
         deletion_timestamp=NOON if engine.is_deleting else None,
     )
-    return FireboltEngine(metadata=metadata, spec=engine_spec(engine.spec), status=real_status(engine.status))
+    return FireboltEngine(
+        metadata=metadata, spec=engine_spec(engine.spec, engine.drain), status=real_status(engine.status)
+    )
 
 
 def blueprint(inputs: EngineInputs) -> "MemoBlueprint":
@@ -131,7 +135,7 @@ def real_blueprint(owner: int, spec: Spec) -> EngineBlueprint:
         name=ENGINE,
         namespace=NAMESPACE,
         uid=engine_uid(owner),
-        spec=engine_spec(spec),
+        spec=engine_spec(spec, Drain()),
         engine_class=None,
         instance=instance_info(),
         images=IMAGES,
@@ -173,11 +177,14 @@ def real_headless(owner: int, generation: int) -> Child:
 
 @cache
 def real_service(service: Service) -> Child:
-    return child(rendered(service.owner, Spec(0, is_stopped=False), "service", service.selected), service.owner)
+    spec = Spec(0, is_stopped=False)
+    return child(rendered(service.owner, spec, "service", service.selected), service.owner)
 
 
 def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child:
+    """As the server holds it; a stranger's has our name and nothing else of ours."""
     metadata = manifest["metadata"]
+    is_ours = owner != STRANGER
     owners = [
         OwnerReference(
             api_version=each["apiVersion"],
@@ -188,13 +195,14 @@ def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child
             block_owner_deletion=True,
         )
         for each in metadata["ownerReferences"]
+        if is_ours
     ]
     return Child(
         metadata=ObjectMeta(
             name=metadata["name"],
             namespace=NAMESPACE,
             uid=f"{manifest['kind']}-{metadata['name']}-{owner}",
-            labels=metadata["labels"],
+            labels=metadata["labels"] if is_ours else {},
             annotations=metadata.get("annotations", {}),
             owner_references=owners,
             deletion_timestamp=NOON if is_deleting else None,
@@ -207,8 +215,6 @@ def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child
 
 @cache
 def real_pods(pods: Pods, generation: int, owner: int, *, are_going: bool) -> tuple[PodView, ...]:
-    if not pods.exist:
-        return ()
     name = names.statefulset_name(ENGINE, generation)
     return tuple(
         PodView(
@@ -218,12 +224,12 @@ def real_pods(pods: Pods, generation: int, owner: int, *, are_going: bool) -> tu
             generation=generation,
             owner_uid=f"StatefulSet-{name}-{owner}",
             is_running=True,
-            is_ready=pods.are_ready,
+            is_ready=index < pods.ready,
             is_deleting=are_going,
             ip="10.0.0.1",
             trouble="",
         )
-        for index in range(REPLICAS)
+        for index in range(pods.total)
     )
 
 

@@ -14,11 +14,17 @@ from firebolt_operator.errors import OperatorError
 from firebolt_operator.observability.events import EventSender
 from firebolt_operator.policy.bounds import parse_bounds
 from tests.model import objects
-from tests.model.server import ModelServer, ViolationError
-from tests.model.world import State
+from tests.model.children import ViolationError
+from tests.model.server import NO_TROUBLE, ModelServer, Trouble
+from tests.model.world import JUST_SWITCHED, SETTLED, TIMED_OUT, State
 from tests.support.engines import NOON
 
 WHOLE_PASS = "pass"
+INSTANTS = {
+    JUST_SWITCHED: NOON,
+    SETTLED: NOON + 2 * objects.SETTLE,
+    TIMED_OUT: NOON + 2 * objects.TIMEOUT,
+}
 SETTINGS = EngineSettings(
     images=objects.IMAGES,
     bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
@@ -41,6 +47,7 @@ class StandingClock:
 class Ending:
     name: str
     state: State
+    is_ours: bool = False  # what a pass of the operator came to, not what happened around it
 
 
 class Passes:
@@ -54,19 +61,22 @@ class Passes:
         self._loop.close()
 
     def endings(self, state: State) -> Iterator[Ending]:
-        """The whole pass, a crash after each write, and each answer lost while the process lives on."""
+        """The whole pass, a crash after each write, each answer lost while the process lives on, each write refused."""
         server = self.run(state)
-        yield Ending(WHOLE_PASS, _after(state, server))
+        yield Ending(WHOLE_PASS, _after(state, server), is_ours=True)
         if not server.history:
             return
-        for number, (truth, is_settled) in enumerate(server.history):
-            left = state._replace(truth=truth, is_settled=is_settled)
-            yield Ending(f"crash after write {number}", self.restarted(left))
+        for number, (truth, elapsed) in enumerate(server.history):
+            left = state._replace(truth=truth, elapsed=elapsed)
+            yield Ending(f"crash after write {number}", self.restarted(left), is_ours=True)
         for number in range(len(server.history)):
             for happens in (True, False):
-                lost = self.run(state, lose=number, happens=happens)
+                lost = self.run(state, Trouble(lost=number, happens=happens))
                 name = f"answer {number} lost, {'written' if happens else 'not written'}"
-                yield Ending(name, _after(state, lost))
+                yield Ending(name, _after(state, lost), is_ours=True)
+            if state.may.writes_be_refused:
+                refused = self.run(state, Trouble(refused=number))
+                yield Ending(f"write {number} refused", _after(state, refused), is_ours=True)
 
     @staticmethod
     def restarted(state: State) -> State:
@@ -76,11 +86,10 @@ class Passes:
     def whole(self, state: State) -> State:
         return _after(state, self.run(state))
 
-    def run(self, state: State, *, lose: int | None = None, happens: bool = True) -> ModelServer:
+    def run(self, state: State, trouble: Trouble = NO_TROUBLE) -> ModelServer:
         _empty(self._caches)
-        server = ModelServer(state, self._caches, lose=lose, happens=happens)
-        now = NOON + 2 * objects.SETTLE if state.is_settled else NOON
-        self._loop.run_until_complete(self._reconcile(server, StandingClock(now)))
+        server = ModelServer(state, self._caches, trouble)
+        self._loop.run_until_complete(self._reconcile(server, StandingClock(INSTANTS[state.elapsed])))
         return server
 
     async def _reconcile(self, server: ModelServer, clock: StandingClock) -> None:
@@ -106,7 +115,7 @@ class Passes:
 
 def _after(state: State, server: ModelServer) -> State:
     return state._replace(
-        truth=server.truth, seen=server.seen, suspects=frozenset(server.suspects), is_settled=server.is_settled
+        truth=server.truth, seen=server.seen, suspects=frozenset(server.suspects), elapsed=server.elapsed
     )
 
 

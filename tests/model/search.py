@@ -7,13 +7,14 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.model import invariants
+from tests.model import invariants, steps
 from tests.model.actions import calm, happenings
+from tests.model.children import ViolationError
 from tests.model.passes import WHOLE_PASS, Ending, Passes
-from tests.model.server import ViolationError
-from tests.model.world import State, initial
+from tests.model.world import Gen, Service, State, Sts, initial
 
 MOST_CALM_STEPS = 60
+RESTLESS = "does not come to rest"
 Progress = Callable[[int, int], None]
 
 
@@ -52,9 +53,9 @@ class Search:
         return found
 
     def _judge(self, before: State, ending: Ending) -> None:
-        rule = invariants.violated(ending.state) or invariants.broken_step(before, ending.state)
+        rule = invariants.violated(ending.state) or steps.broken_step(before, ending.state, is_ours=ending.is_ours)
         if rule is None and ending.name == WHOLE_PASS:
-            rule = invariants.broken_pass(before, ending.state)
+            rule = steps.broken_pass(before, ending.state)
         if rule is not None:
             self.came_from.setdefault(ending.state, (before, ending.name))
             raise AssertionError(f"{rule}\n{self.story(before)}\n  {ending.name}\n    {ending.state}")
@@ -74,24 +75,24 @@ class Search:
                 return
             path.append(state)
             state = self.passes.whole(state)
-        raise AssertionError(f"does not come to rest\n{self.story(path[0])}\n{path[-1]}")
+        raise AssertionError(f"{RESTLESS}\n{self.story(path[0])}\n{path[-1]}")
 
     def _is_at_rest(self, state: State) -> bool:
         engine = state.truth.engine
         if engine is None:
-            return not invariants.leftovers(state)
+            return not steps.leftovers(state)
         wanted = "stopped" if engine.spec.is_stopped else "stable"
-        status = engine.status
+        status, children, uid = engine.status, state.truth.children, engine.uid
         is_latest = status.phase == wanted and status.observed == engine.spec.version + 1 and not status.standing
-        sts = state.truth.children.gens[engine.status.current].sts
-        return is_latest and sts is not None and sts.spec == engine.spec and not invariants.leftovers(state)
+        has_all = children.gens[status.current] == Gen(Sts(uid, engine.spec, is_deleting=False), uid, uid)
+        is_routed = children.service == Service(uid, status.active)
+        return is_latest and has_all and is_routed and not steps.leftovers(state)
 
     def story(self, state: State) -> str:
-        """How the search came there, for people."""
-        lines = list[str]()
+        """How the search came there, for people: every step, and where the last one began."""
+        steps_there = list[str]()
         at: State | None = state
         while at is not None:
-            before, name = self.came_from.get(at, (None, "?"))
-            lines.append(f"  {name}\n    {at}")
-            at = before
-        return "\n".join(reversed(lines))
+            at, name = self.came_from.get(at, (None, "?"))
+            steps_there.append(f"  {name}")
+        return "\n".join([*reversed(steps_there), f"    {state}"])

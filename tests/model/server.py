@@ -4,44 +4,50 @@ It tells the caches of answered writes as the real door does, and can lose the a
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engine.caches import EngineCaches
-from firebolt_operator.errors import ConflictError, InvalidError, NotFoundError, UnansweredError
+from firebolt_operator.errors import ConflictError, ForbiddenError, NotFoundError, TransientError, UnansweredError
 from firebolt_operator.kube.ports import Page, Propagation, Scope
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.store import Entry
 from tests.model import objects
-from tests.model.world import Children, Engine, Gen, Pods, Service, State, Sts, Truth, with_gen, with_pods
+from tests.model.children import applied, child_names, copied, deleted, owner_of, real_child
+from tests.model.world import JUST_SWITCHED, STRANGER, Engine, State, Truth
 
 SEEN_VERSION, TRUE_VERSION = 1, 2
-
-
-class ViolationError(AssertionError):
-    """Something happened that must never happen."""
 
 
 class LostAnswerError(UnansweredError):
     """The connection broke before the answer; the write may have happened."""
 
 
-class ModelServer:
-    """Reader and Writer of one pass. `lose` is the number of the write whose answer is lost, counted from 0."""
+class Trouble(NamedTuple):
+    """Writes are counted from 0; None for none of them."""
 
-    def __init__(self, state: State, caches: EngineCaches, *, lose: int | None = None, happens: bool = True) -> None:
+    lost: int | None = None  # no answer comes
+    happens: bool = True  # whether the lost one was carried out
+    refused: int | None = None
+
+
+NO_TROUBLE = Trouble()
+
+
+class ModelServer:
+    """Reader and Writer of one pass; `trouble` is what befalls one of its writes."""
+
+    def __init__(self, state: State, caches: EngineCaches, trouble: Trouble) -> None:
         self.truth = state.truth
         self.seen = state.seen
         self.suspects = set(state.suspects)
-        self.is_settled = state.is_settled
-        self.history: list[tuple[Truth, bool]] = []  # what each write leaves behind: where a crash could begin
+        self.elapsed = state.elapsed
+        self.history: list[tuple[Truth, int]] = []  # what each write leaves behind: where a crash could begin
         self._caches = caches
-        self._lose = lose
-        self._happens = happens
+        self._trouble = trouble
         self._versions = TRUE_VERSION
         is_current = state.truth.engine == state.seen.engine
         self._engine_version = SEEN_VERSION if is_current else TRUE_VERSION
@@ -69,7 +75,8 @@ class ModelServer:
 
     def _load_child(self, name: str) -> None:
         child = real_child(self.seen.children, name)
-        if child is not None:
+        # What carries none of our labels is in no cache, whatever a live read once told.
+        if child is not None and child.metadata.labels:
             self._put(self._cache_of(name), name, child, child.metadata.uid)
 
     def _put(self, cache: Any, name: str, value: Any, uid: object) -> None:
@@ -106,14 +113,20 @@ class ModelServer:
         bodies = [
             body
             for name in child_names()
-            if self._cache_of(name).resource == scope.resource and (body := self._body(name)) is not None
+            if self._cache_of(name).resource == scope.resource
+            and owner_of(self.truth.children, name) != STRANGER
+            and (body := self._body(name)) is not None
         ]
         yield Page(bodies, "1")
 
     async def pod_proxy_get(self, pod: Ref, port: int, path: str, /, *, timeout: float = 10.0) -> bytes:  # noqa: ASYNC109
         del port, path, timeout
-        generation = int(pod.name.split("-g")[1].split("-")[0])
-        running = int(self.truth.pods[generation].are_busy)
+        if not self.truth.gates.scrape:
+            raise TransientError(f"{pod.name} does not answer")
+        generation, index = (int(number) for number in pod.name.split("-g")[1].split("-"))
+        pods = self.truth.pods[generation]
+        # The last pod has the queries: nobody gets away with asking only the first.
+        running = int(pods.are_busy and index == pods.total - 1)
         return f"firebolt_running_queries {running}\nfirebolt_suspended_queries 0\n".encode()
 
     def _body(self, name: str) -> bytes | None:
@@ -132,6 +145,8 @@ class ModelServer:
             manifest["metadata"]["name"],
             objects.engine_number(manifest["metadata"]["ownerReferences"][0]["uid"]),
         )
+        if "resourceVersion" in manifest["metadata"] and not self._is_known(name):
+            raise ConflictError(f"{name}: it is not what was seen any more")
         return self._commit(name, self.truth._replace(children=applied(self.truth.children, name, owner, manifest)))
 
     async def delete(
@@ -166,7 +181,7 @@ class ModelServer:
         engine = self._checked_engine(manifest["metadata"])
         written = parse_engine({"metadata": {}, "spec": None, "status": manifest["status"]}).status
         if written.switched_at != objects.real_status(engine.status).switched_at:
-            self.is_settled = False
+            self.elapsed = JUST_SWITCHED
         new = engine._replace(status=objects.model_status(written))
         return self._commit(objects.ENGINE, self.truth._replace(engine=new))
 
@@ -190,14 +205,16 @@ class ModelServer:
         return engine
 
     def _commit(self, name: str, truth: Truth, *, last: Engine | None = None) -> Manifest:
-        number = len(self.history)
-        is_lost = self._lose == number
-        if self._happens or not is_lost:
+        number, trouble = len(self.history), self._trouble
+        is_lost, is_refused = trouble.lost == number, trouble.refused == number
+        if not is_refused and (trouble.happens or not is_lost):
             if truth.engine != self.truth.engine:
                 self._engine_version = self._versions + 1
             self._versions += 1
             self.truth = truth
-        self.history.append((self.truth, self.is_settled))
+        self.history.append((self.truth, self.elapsed))
+        if is_refused:
+            raise ForbiddenError(f"{name}: refused", status=403)
         if is_lost:
             self.suspects.add(name)
             self._cache_of(name)._suspects.add((objects.NAMESPACE, name))
@@ -220,6 +237,11 @@ class ModelServer:
         answer: Manifest = msgspec.json.decode(body)
         return answer
 
+    def _is_known(self, name: str) -> bool:
+        """Or gone, which an apply with a version cannot tell from never having been."""
+        real = real_child(self.truth.children, name)
+        return real is None or real is real_child(self.seen.children, name)
+
     def _forget(self, ref: Ref, uid: str) -> None:
         self._cache_of(ref.name).deleted(ref, uid)
         self._see(ref.name)
@@ -231,91 +253,6 @@ class ModelServer:
             self.seen = self.seen._replace(engine=self.truth.engine)
         else:
             self.seen = self.seen._replace(children=copied(self.seen.children, self.truth.children, name))
-
-
-@cache
-def child_names() -> list[str]:
-    kinds = (names.statefulset_name, names.config_map_name, names.headless_service_name)
-    own = [kind(objects.ENGINE, generation) for generation in range(5) for kind in kinds]
-    return [*own, names.engine_service_name(objects.ENGINE)]
-
-
-@cache
-def generation_of(name: str) -> int:
-    return int(name.removeprefix(f"{objects.ENGINE}-g").split("-")[0])
-
-
-def real_child(children: Children, name: str) -> Any:
-    if name == names.engine_service_name(objects.ENGINE):
-        return None if children.service is None else objects.real_service(children.service)
-    generation = generation_of(name)
-    gen = children.gens[generation]
-    if name.endswith("-config"):
-        return objects.real_config_map(gen.config_map, generation) if gen.config_map else None
-    if name.endswith("-hl"):
-        return objects.real_headless(gen.headless, generation) if gen.headless else None
-    return None if gen.sts is None else objects.real_sts(gen.sts, generation)
-
-
-def applied(children: Children, name: str, owner: int, manifest: Manifest) -> Children:
-    if name == names.engine_service_name(objects.ENGINE):
-        _refuse_two_owners(children.service.owner if children.service else 0, owner, name)
-        selected = int(manifest["spec"]["selector"][names.LABEL_GENERATION])
-        return children._replace(service=Service(owner, selected))
-    generation = generation_of(name)
-    gen = children.gens[generation]
-    if name.endswith("-config"):
-        _refuse_two_owners(gen.config_map, owner, name)
-        return with_gen(children, generation, gen._replace(config_map=owner))
-    if name.endswith("-hl"):
-        _refuse_two_owners(gen.headless, owner, name)
-        return with_gen(children, generation, gen._replace(headless=owner))
-    return with_gen(children, generation, gen._replace(sts=_applied_sts(gen, owner, manifest)))
-
-
-def _applied_sts(gen: Gen, owner: int, manifest: Manifest) -> Sts:
-    wanted = Sts(owner, objects.spec_of(manifest["spec"]), is_deleting=False)
-    if gen.sts is None:
-        return wanted
-    _refuse_two_owners(gen.sts.owner, owner, manifest["metadata"]["name"])
-    if gen.sts.spec != wanted.spec:
-        raise ViolationError(f"a StatefulSet is patched in place: {gen.sts} becomes {wanted}")
-    return gen.sts
-
-
-def _refuse_two_owners(there: int, wanted: int, name: str) -> None:
-    if there not in {0, wanted}:
-        raise InvalidError(f"{name}: only one owner can be the controller", status=422)
-
-
-def deleted(truth: Truth, name: str, *, keeps_pods: bool) -> Truth:
-    """Foreground deletion leaves the object until its pods are gone; anything else is gone at once."""
-    children = truth.children
-    if name == names.engine_service_name(objects.ENGINE):
-        return truth._replace(children=children._replace(service=None))
-    generation = generation_of(name)
-    gen = children.gens[generation]
-    if name.endswith("-config"):
-        return truth._replace(children=with_gen(children, generation, gen._replace(config_map=0)))
-    if name.endswith("-hl"):
-        return truth._replace(children=with_gen(children, generation, gen._replace(headless=0)))
-    if keeps_pods and gen.sts is not None and truth.pods[generation].exist:
-        going = gen.sts._replace(is_deleting=True)
-        return truth._replace(children=with_gen(children, generation, gen._replace(sts=going)))
-    without = with_gen(children, generation, gen._replace(sts=None))
-    return truth._replace(children=without, pods=with_pods(truth.pods, generation, Pods()))
-
-
-def copied(into: Children, source: Children, name: str) -> Children:
-    if name == names.engine_service_name(objects.ENGINE):
-        return into._replace(service=source.service)
-    generation = generation_of(name)
-    mine, theirs = into.gens[generation], source.gens[generation]
-    if name.endswith("-config"):
-        return with_gen(into, generation, mine._replace(config_map=theirs.config_map))
-    if name.endswith("-hl"):
-        return with_gen(into, generation, mine._replace(headless=theirs.headless))
-    return with_gen(into, generation, mine._replace(sts=theirs.sts))
 
 
 _encoder = msgspec.json.Encoder()

@@ -6,12 +6,23 @@ pass, so that two ways to the same situation lead to the same state.
 
 from typing import NamedTuple
 
-GENERATIONS = 5
+GENERATIONS = 6
+REPLICAS = 2
+STRANGER = 99
+"""The owner of what somebody made under one of our names: nobody controls it, and it carries none of our labels."""
+JUST_SWITCHED, SETTLED, TIMED_OUT = 0, 1, 2
 
 
 class Spec(NamedTuple):
     version: int
     is_stopped: bool
+
+
+class Drain(NamedTuple):
+    """How the engine drains, as long as the search lasts."""
+
+    is_skipped: bool = False  # rollout: recreate
+    has_timeout: bool = False
 
 
 class Status(NamedTuple):
@@ -31,6 +42,7 @@ class Engine(NamedTuple):
     has_finalizer: bool
     is_deleting: bool
     status: Status
+    drain: Drain = Drain()
 
 
 class Sts(NamedTuple):
@@ -48,10 +60,10 @@ class Gen(NamedTuple):
 
 
 class Pods(NamedTuple):
-    """Of one generation's StatefulSet."""
+    """Of one generation's StatefulSet: how many there are, how many of them are ready, and whether queries run."""
 
-    exist: bool = False
-    are_ready: bool = False
+    total: int = 0
+    ready: int = 0
     are_busy: bool = False
 
 
@@ -68,6 +80,7 @@ class Children(NamedTuple):
 class Gates(NamedTuple):
     instance: bool = True
     engine_class: bool = True
+    scrape: bool = True  # pods answer when they are asked whether they are busy
 
 
 class Truth(NamedTuple):
@@ -79,23 +92,37 @@ class Truth(NamedTuple):
     gates: Gates
 
 
+class May(NamedTuple):
+    """What may happen in a search at any time; all else has a budget."""
+
+    gates_flip: bool = True
+    scrapes_fail: bool = False
+    pods_come_singly: bool = False
+    writes_be_refused: bool = False
+
+
 class State(NamedTuple):
     truth: Truth
     seen: Truth  # what the caches of the running process hold
     suspects: frozenset[str]  # names whose last write was not answered
-    is_settled: bool  # the settle time has passed since the last switch
+    elapsed: int  # since the last switch: just switched, settled, timed out
     last_uid: int
     edits_left: int
     births_left: int
+    losses_left: int = 0  # children that people delete or edit
+    strangers_left: int = 0  # objects that people make under our names
+    is_disturbed: bool = False  # people have changed children: not all that is missing is our fault
+    may: May = May()
 
 
 UNSET = Status("", 0, -1, None, 0, None, "")
 
 
-def initial() -> State:
-    engine = Engine(uid=1, spec=Spec(0, is_stopped=False), has_finalizer=False, is_deleting=False, status=UNSET)
+def initial(drain: Drain = Drain(), may: May = May()) -> State:  # noqa: B008 - immutable
+    spec = Spec(0, is_stopped=False)
+    engine = Engine(uid=1, spec=spec, has_finalizer=False, is_deleting=False, status=UNSET, drain=drain)
     truth = Truth(engine, Children(), (Pods(),) * GENERATIONS, Gates())
-    return State(truth, truth, frozenset(), is_settled=False, last_uid=1, edits_left=2, births_left=1)
+    return State(truth, truth, frozenset(), JUST_SWITCHED, last_uid=1, edits_left=2, births_left=1, may=may)
 
 
 def with_gen(children: Children, generation: int, gen: Gen) -> Children:
@@ -105,3 +132,8 @@ def with_gen(children: Children, generation: int, gen: Gen) -> Children:
 
 def with_pods(pods: tuple[Pods, ...], generation: int, new: Pods) -> tuple[Pods, ...]:
     return (*pods[:generation], new, *pods[generation + 1 :])
+
+
+def serving(status: Status) -> int:
+    """Where queries belong, as long as nobody switches."""
+    return status.active if status.active >= 0 else status.current
