@@ -9,7 +9,6 @@ from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.names import AutoStopReason
 from firebolt_operator.engine.autostop import Decision, Observation, Policy, decide_autostop, parse_wake_request
 from tests.support.engines import NOON
-from tests.support.properties import patient
 
 MINUTE = timedelta(minutes=1)
 OPEN = [ScheduleWindow(start="11:00", end="13:00")]
@@ -231,7 +230,6 @@ def test_wake_requests_are_read_strictly(text: str | None, expected: datetime | 
 CLOCK = st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})", fullmatch=True)
 
 
-@patient
 @given(st.one_of(st.text(), CLOCK))
 @example("0001-01-01T00:00:00+23:59")
 def test_whatever_a_wake_request_says_it_is_read_as_an_instant_or_as_none(text: str) -> None:

@@ -11,7 +11,6 @@ from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import engine_inputs
-from tests.support.properties import patient
 
 TEXT = st.sampled_from(["", "x", "engine", "default", "1Gi", "Always"])
 LEAVES: dict[str, st.SearchStrategy[Any]] = {
@@ -45,7 +44,6 @@ templates = st.fixed_dictionaries(
 )
 
 
-@patient
 @given(own=templates, inherited=st.none() | templates, replicas=st.integers(0, 3), ui=st.booleans())
 def test_given_any_template_then_its_statefulset_does_not_drift(
     own: Manifest, inherited: Manifest | None, replicas: int, ui: bool
@@ -59,7 +57,6 @@ def test_given_any_template_then_its_statefulset_does_not_drift(
     assert without_absent("spec", pod) == pod
 
 
-@patient
 @given(one=templates, other=templates)
 def test_given_two_templates_then_drift_does_not_depend_on_the_side(one: Manifest, other: Manifest) -> None:
     first, second = engine_inputs({"template": one}), engine_inputs({"template": other})

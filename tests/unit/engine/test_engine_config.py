@@ -14,7 +14,6 @@ from firebolt_operator.engine.config_map import engine_config_map
 from firebolt_operator.engine.engine_config import deep_merge, drain_budget_seconds, engine_config, without_owned_paths
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_inputs
-from tests.support.properties import patient
 
 BASE = engine_config(engine_inputs(), 0)
 
@@ -92,7 +91,6 @@ def test_given_sections_of_the_instance_then_they_lie_between_the_operator_and_t
     assert config["logging"] == {"format": "json", "level": "debug"}
 
 
-@patient
 @given(documents, documents)
 def test_given_any_documents_then_the_upper_one_shows_through_and_no_input_changes(
     low: Manifest, high: Manifest
@@ -106,7 +104,6 @@ def test_given_any_documents_then_the_upper_one_shows_through_and_no_input_chang
     assert (low, high) == before
 
 
-@patient
 @given(documents)
 def test_given_any_document_then_removing_owned_paths_twice_changes_nothing_more(document: Manifest) -> None:
     custom = {"instance": document, "engine": {"id": 1} | document, "endpoints": 1} | document

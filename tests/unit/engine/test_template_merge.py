@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from firebolt_operator.engine.template_merge import merge_fields
 from firebolt_operator.refs import Manifest
-from tests.support.properties import patient
 
 scalars = st.one_of(st.text(min_size=1, max_size=3), st.integers(), st.booleans())
 objects = st.dictionaries(st.sampled_from("ab"), scalars, min_size=1, max_size=2)
@@ -28,7 +27,6 @@ def fragments(draw: st.DrawFn) -> Manifest:
     return {name: draw(shape) for name, shape in shapes.items() if draw(st.booleans())}
 
 
-@patient
 @given(fragments())
 def test_given_one_empty_side_then_the_other_stays(fragment: Manifest) -> None:
     settled = merge_fields(fragment, {})
@@ -36,14 +34,12 @@ def test_given_one_empty_side_then_the_other_stays(fragment: Manifest) -> None:
     assert settled == {name: value for name, value in fragment.items() if value != []}
 
 
-@patient
 @given(fragments(), fragments(), fragments())
 def test_given_three_layers_then_grouping_does_not_matter(low: Manifest, middle: Manifest, high: Manifest) -> None:
     left, right = merge_fields(merge_fields(low, middle), high), merge_fields(low, merge_fields(middle, high))
     assert left == right
 
 
-@patient
 @given(fragments(), fragments())
 def test_given_two_layers_then_the_upper_one_is_never_lost(low: Manifest, high: Manifest) -> None:
     merged = merge_fields(low, high)
@@ -53,7 +49,6 @@ def test_given_two_layers_then_the_upper_one_is_never_lost(low: Manifest, high: 
     assert merged.get("nodeSelector", {}) == low.get("nodeSelector", {}) | high.get("nodeSelector", {})
 
 
-@patient
 @given(fragments(), fragments())
 def test_given_two_layers_then_neither_is_changed(low: Manifest, high: Manifest) -> None:
     before = copy.deepcopy((low, high))

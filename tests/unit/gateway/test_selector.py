@@ -55,7 +55,7 @@ QUERY_STRINGS = st.text(alphabet="engi=&%65+a-?. \x00\x7f\xff", max_size=60)
 ENGINES = st.none() | st.text(alphabet="engi-.:A/, \x00\xff", max_size=70)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(query=QUERY_STRINGS, header=ENGINES)
 def test_whatever_is_asked_the_script_answers_400_or_sends_to_an_engine_of_its_namespace(
     query: str, header: str | None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firebolt_operator.api.conditions import find_condition
@@ -40,7 +40,6 @@ def next_status(status: InstanceStatus, world: World) -> InstanceStatus:
     return plan.status
 
 
-@settings(deadline=None)
 @given(worlds=st.lists(WORLDS, min_size=1, max_size=30))
 def test_the_phase_reflects_the_world_after_every_pass(worlds: list[World]) -> None:
     status = next_status(InstanceStatus(), worlds[0])
@@ -63,7 +62,6 @@ def test_the_phase_reflects_the_world_after_every_pass(worlds: list[World]) -> N
         assert bool(status.gateway_endpoint) is status.gateway_ready is world.gateway
 
 
-@settings(deadline=None)
 @given(worlds=st.lists(WORLDS, max_size=10))
 def test_once_everything_stays_up_the_instance_becomes_and_stays_ready(worlds: list[World]) -> None:
     status = InstanceStatus()

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firebolt_operator.kube.scanning import elements, members
-from tests.support.properties import patient
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -27,7 +26,6 @@ def nested(value: Any, levels: int) -> Any:
     return value
 
 
-@patient
 @given(st.dictionaries(st.text(), JSON, max_size=5), LAYOUTS, st.integers(0, 9))
 def test_members_are_what_the_decoder_finds(document: dict[str, Any], layout: dict[str, Any], levels: int) -> None:
     document = {name: nested(value, levels) for name, value in document.items()}
@@ -36,7 +34,6 @@ def test_members_are_what_the_decoder_finds(document: dict[str, Any], layout: di
     assert found == document
 
 
-@patient
 @given(st.lists(JSON, max_size=5), LAYOUTS, st.integers(0, 9))
 def test_elements_are_what_the_decoder_finds(document: list[Any], layout: dict[str, Any], levels: int) -> None:
     document = [nested(value, levels) for value in document]
@@ -44,7 +41,6 @@ def test_elements_are_what_the_decoder_finds(document: list[Any], layout: dict[s
     assert [json.loads(text[each.start : each.end]) for each in elements(text)] == document
 
 
-@patient
 @given(st.dictionaries(st.text(), JSON, min_size=1, max_size=5), st.data())
 def test_a_text_that_was_cut_off_is_refused(document: dict[str, Any], data: st.DataObject) -> None:
     text = json.dumps(document).encode()
@@ -53,7 +49,6 @@ def test_a_text_that_was_cut_off_is_refused(document: dict[str, Any], data: st.D
         list(members(cut))
 
 
-@patient
 @given(st.binary())
 def test_no_text_at_all_raises_anything_else(text: bytes) -> None:
     for scan in (members, elements):

@@ -74,7 +74,7 @@ mistyped_templates = mistyped(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(template=mistyped_templates)
 def test_a_mistyped_template_raises_nothing(template: Any) -> None:
     inherited = ClassTemplate(name="c", template=template)
@@ -150,7 +150,7 @@ def allowed_templates(draw: st.DrawFn, rules: ComponentRules) -> Manifest:
 
 
 @RULES
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_template_of_allowed_fields_passes_and_one_owned_field_is_found_where_it_stands(
     rules: ComponentRules, data: st.DataObject

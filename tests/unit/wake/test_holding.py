@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from firebolt_operator.wake.answers import FLAPPED, READY, REJECTED, RELEASED, SHED, TIMED_OUT, UNSYNCED, Answer
 from firebolt_operator.wake.arrivals import HEAD_START_SECONDS
-from tests.support.properties import patient
 from tests.unit.runtime.manual_clock import idle
 from tests.unit.wake.builders import HOLD_TIMEOUT, Bench, results, running
 
@@ -176,7 +175,7 @@ async def test_given_a_cap_over_all_engines_when_one_leaves_then_the_next_is_hel
     assert last.result() == TIMED_OUT
 
 
-@settings(patient, max_examples=40, phases=[Phase.generate])  # a smaller seed is no simpler a storm
+@settings(max_examples=40, phases=[Phase.generate])  # a smaller seed is no simpler a storm
 @given(seed=st.integers(0, 2**32))
 def test_given_five_hundred_holds_when_engines_flap_and_clients_leave_then_none_is_stranded_or_leaked(
     seed: int,

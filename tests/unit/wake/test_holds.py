@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firebolt_operator.wake.holds import Ending, Holds, Waiter
-from tests.support.properties import patient
 from tests.unit.wake.small_model import ENGINE, World, explore, replayed
 
 
@@ -105,7 +104,6 @@ async def test_given_a_waiter_that_left_twice_when_asked_then_it_is_a_bug() -> N
         holds.leave(waiter)
 
 
-@patient
 @given(seed=st.integers(0, 2**32))
 def test_given_many_holds_of_many_engines_when_anything_happens_then_the_books_stay_right(seed: int) -> None:
     asyncio.run(_random_walk(random.Random(seed)))

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from firebolt_operator.wake.stamper import retry_delay
 from firebolt_operator.wake.stamping import MOST_ENGINES, REFRESH_SECONDS, Claim, StampBook
-from tests.support.properties import patient
 
 
 class Waiting(set[str]):
@@ -170,7 +169,6 @@ def test_retries_come_later_and_later() -> None:
     assert [retry_delay(failures) for failures in (0, 1, 2, 6, 10_000)] == [0.5, 1.0, 2.0, 30.0, 30.0]
 
 
-@patient
 @given(seed=st.integers(0, 2**32))
 def test_given_anything_when_it_happens_then_stamps_are_rare_and_nobody_who_waits_is_forgotten(seed: int) -> None:
     rng, now = random.Random(seed), 0.0
