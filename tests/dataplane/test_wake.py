@@ -107,7 +107,7 @@ async def test_given_many_holds_when_released_then_all_are_answered(start_rig: S
 async def test_given_more_queries_at_once_than_the_agents_queue_takes_when_held_then_none_slips_through(
     start_rig: StartRig,
 ) -> None:
-    async with start_rig(wake=True, agent_backlog=2) as rig:
+    async with start_rig(wake=True, agent_backlog=64) as rig:
         rig.agent.is_holding = True
         rig.zone.set(service_host("eng"))
         async with asyncio.TaskGroup() as group:
