@@ -178,6 +178,7 @@ class EventReason(StrEnum):
     EXTERNAL_FINALIZER = "ExternalFinalizerOnOwnedResource"
     ENGINE_CLASS_MISSING = "EngineClassMissing"
     DRAIN_TIMEOUT = "DrainTimeout"
+    UNREADABLE = "Unreadable"
     UNKNOWN_TIME_ZONE = "UnknownTimeZone"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"

@@ -7,6 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from firebolt_operator.api import names
+from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EnginePhase, EngineReason, ScrapeMode
@@ -36,11 +37,13 @@ from firebolt_operator.errors import (
     OperatorError,
     RejectedError,
     TransientError,
+    UnreadableError,
 )
 from firebolt_operator.runtime.controller import Outcome
 
 GATE_WAIT = timedelta(seconds=10)
 BACKLOG_WAIT = timedelta(seconds=2)
+UNREADABLE_WAIT = timedelta(minutes=5)  # a change of what could not be read brings a pass of its own
 NO_SPEC = EngineSpec(instance_ref="", replicas=0)
 
 
@@ -60,7 +63,7 @@ class EnginePass:
         errors = list[OperatorError]()
         outcome = Outcome("failed")
         try:
-            outcome = await self._work()
+            outcome = await self._work_if_readable()
         except FencedError:
             raise
         except OperatorError as err:
@@ -71,6 +74,27 @@ class EnginePass:
         self._record(is_success=not errors and not swept.errors)
         _raise_all([*errors, *swept.errors])
         return _soon(outcome) if swept.has_backlog else outcome
+
+    async def _work_if_readable(self) -> Outcome:
+        try:
+            return await self._work()
+        except UnreadableError as err:
+            return await self._stall(str(err))
+        except RecursionError:
+            # The decoder goes a little deeper than what renders and compares.
+            return await self._stall("the engine's own spec is nested too deeply to be rendered")
+
+    async def _stall(self, problem: str) -> Outcome:
+        """Whatever serves goes on serving, and `Ready` goes on telling of it."""
+        found = find_condition(self._engine.status.conditions, names.CONDITION_READY)
+        message = f"{problem}; nothing of this engine is changed until somebody edits it or deletes it"
+        if found is None:
+            ready = Verdict(status="False", reason=EngineReason.UNREADABLE, message=message)
+        else:
+            ready = Verdict(status=found.status, reason=found.reason, message=found.message)
+        findings = Findings(ready=ready, to_mend=Stalled(EngineReason.UNREADABLE, message))
+        await self._write(self._concluded(self._engine.status, findings))
+        return Outcome(f"unreadable: {problem}", look_again_after=UNREADABLE_WAIT)
 
     async def _initialise(self) -> Outcome:
         status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)

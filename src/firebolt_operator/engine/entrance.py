@@ -124,7 +124,7 @@ class Entrance:
 
     def _found_instance(self) -> InstanceInfo | Blocked:
         ref = Ref(FIREBOLT_INSTANCES, self.engine.metadata.namespace, self.spec.instance_ref)
-        return gates.instance_gate(ref, self.around.caches.instances.get((ref.namespace, ref.name)))
+        return gates.instance_gate(ref, self.around.caches.instances.known((ref.namespace, ref.name)))
 
     def _template(self, inherited: ClassInfo | None, instance: InstanceInfo) -> TemplateVerdict:
         spec, bounds = self.spec, self.around.settings.bounds

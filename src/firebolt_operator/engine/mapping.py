@@ -15,7 +15,7 @@ from firebolt_operator.engine.gates import instance_gate
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
-from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
 
 Concerned = Iterable[tuple[Key, Priority]]
@@ -127,6 +127,12 @@ class EnginesOf:
             return ()
         return self._keys(BY_CLASS, engine_class.metadata.namespace, engine_class.metadata.name)
 
+    def aside_instance(self, aside: Aside) -> Iterable[Key]:
+        return (key for key, _ in self._keys(BY_INSTANCE, *aside.header.key))
+
+    def aside_class(self, aside: Aside) -> Iterable[Key]:
+        return (key for key, _ in self._keys(BY_CLASS, *aside.header.key))
+
     def _keys(self, index: str, namespace: str, name: str) -> Iterator[tuple[Key, Priority]]:
         for engine in self._engines.by_index(index, term(namespace, name)):
             yield (engine.metadata.namespace, engine.metadata.name), Priority.EVENT
@@ -140,6 +146,16 @@ def _gate(instance: FireboltInstance) -> tuple[object, ...]:
 def _class_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:
     ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
     return engine_class.spec, None if ready is None else (ready.status, ready.reason, ready.message)
+
+
+def aside_engine(aside: Aside) -> Iterable[Key]:
+    return (aside.header.key,)
+
+
+def aside_child(aside: Aside) -> Iterable[Key]:
+    """Of an engine's child or pod that cannot be decoded, its labels can."""
+    engine = aside.labels.get(names.LABEL_ENGINE, "")
+    return ((aside.header.metadata.namespace, engine),) if engine else ()
 
 
 def class_of_engine(old: FireboltEngine | None, new: FireboltEngine | None) -> Concerned:

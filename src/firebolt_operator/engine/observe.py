@@ -1,4 +1,7 @@
-"""What is there of one engine? Reads caches; asks the server only where a cache cannot be trusted to know."""
+"""What is there of one engine? Reads caches; asks the server only where a cache cannot be trusted to know.
+
+Raises UnreadableError where something is there that cannot be decoded: it must not pass for missing.
+"""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -36,9 +39,9 @@ class Observer:
         not exist for this operator, whatever the server knows.
         """
         cache = self.caches.engine_classes
-        if cache.get((namespace, name)) is None:
+        if cache.known((namespace, name)) is None:
             await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
-        return cache.get((namespace, name))
+        return cache.known((namespace, name))
 
     async def facts(self, engine: FireboltEngine) -> EngineFacts:
         status = engine.status
@@ -69,6 +72,7 @@ class Observer:
         # nothing of objects that are somebody else's.
         statefulset = await self._surely(self.caches.statefulsets, namespace, names.statefulset_name(name, generation))
         uid = statefulset.metadata.uid if statefulset else ""
+        self._check_pods(uid)
         mine = [pod for pod in pods if pod.generation == generation] if uid else []
         config_map = await self._surely(self.caches.config_maps, namespace, names.config_map_name(name, generation))
         headless = await self._surely(self.caches.services, namespace, names.headless_service_name(name, generation))
@@ -80,10 +84,16 @@ class Observer:
             running_pods=running_pods(mine, uid),
         )
 
+    def _check_pods(self, statefulset_uid: str) -> None:
+        """A pod that cannot be read may be running queries: without it, nothing is known of its generation."""
+        for aside in self.caches.pods.set_aside():
+            if statefulset_uid in aside.owners:
+                self.caches.pods.known(aside.header.key)
+
     async def _known(self, cache: Cache[T], namespace: str, name: str) -> T | None:
         if cache.is_suspect((namespace, name)):
             return await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
-        return cache.get((namespace, name))
+        return cache.known((namespace, name))
 
     async def _surely(self, cache: Cache[Child], namespace: str, name: str) -> Child | None:
         known = await self._known(cache, namespace, name)

@@ -2,15 +2,24 @@
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.names import EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.engine import deletion
 from firebolt_operator.engine.conditions import with_verdict
 from firebolt_operator.engine.engine_pass import EnginePass
 from firebolt_operator.engine.surroundings import Surroundings
-from firebolt_operator.errors import FencedError, OperatorError
-from firebolt_operator.refs import Ref
+from firebolt_operator.engine.views import decode_child
+from firebolt_operator.errors import FencedError, OperatorError, UnreadableError
+from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.controller import Outcome
 from firebolt_operator.runtime.objects import Key
+
+UNREADABLE = Warn(
+    reason=EventReason.UNREADABLE,
+    action="Reconcile",
+    note="the operator cannot decode this engine (is something in it nested very deeply?) and leaves it and all that it"
+    " has as they are; edit it, or delete it",
+)
 
 
 class EngineReconciler:
@@ -18,7 +27,10 @@ class EngineReconciler:
         self._around = surroundings
 
     async def reconcile(self, key: Key) -> Outcome:
-        engine = await self._around.observer.engine(*key)
+        try:
+            engine = await self._around.observer.engine(*key)
+        except UnreadableError:
+            return await self._unreadable(Ref(FIREBOLT_ENGINES, *key))
         if engine is None:
             self._around.recorder.forget(*key)
             return Outcome("gone")
@@ -29,6 +41,17 @@ class EngineReconciler:
             await deletion.add_finalizer(engine, self._around.writer)
             return Outcome("finalizer added", again=True)
         return await EnginePass(self._around, engine).run()
+
+    async def _unreadable(self, ref: Ref) -> Outcome:
+        """All that its owner gets to see is an event; and it must be possible to delete it."""
+        body = await self._around.reader.get_raw(ref)
+        if body is None:
+            return Outcome("gone")
+        metadata = decode_child(body).metadata
+        if metadata.is_deleting:
+            return await self._delete(FireboltEngine(metadata=metadata))
+        await self._around.events.warn(ref, metadata.uid, UNREADABLE, now=self._around.clock.now())
+        return Outcome("set aside: it cannot be decoded")
 
     async def _delete(self, engine: FireboltEngine) -> Outcome:
         metadata = engine.metadata

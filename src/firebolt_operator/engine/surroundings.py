@@ -60,7 +60,7 @@ class Surroundings:
         return Sweeper(self.caches, self.reader, self.writer)
 
     def seen(self, ref: Ref) -> Child | None:
-        return self.caches.child_cache(ref.resource).get((ref.namespace, ref.name))
+        return self.caches.child_cache(ref.resource).known((ref.namespace, ref.name))
 
     async def write_status(self, engine: FireboltEngine, status: EngineStatus) -> FireboltEngine:
         return await write_status(engine, status, reader=self.reader, writer=self.writer, now=self.clock.now())

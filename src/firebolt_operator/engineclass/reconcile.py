@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+import msgspec
+
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engineclass.decide import decide_status, is_news, ref_of
+from firebolt_operator.errors import SpecRejectedError, UnreadableError
 from firebolt_operator.kube.ports import Reader, Scope, Writer
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.policy.class_checks import count_bound_engines
@@ -23,6 +27,10 @@ from firebolt_operator.status_write import ENGINE_CLASS_STATUS, put_status
 REST = timedelta(seconds=30)
 
 
+class _Outline(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineClassReconciler:
     classes: Cache[FireboltEngineClass]
@@ -33,7 +41,10 @@ class EngineClassReconciler:
     clock: Clock
 
     async def reconcile(self, key: Key) -> Outcome:
-        engine_class = await self._class(key)
+        try:
+            engine_class = await self._class(key)
+        except UnreadableError:
+            return await self._unreadable(Ref(FIREBOLT_ENGINE_CLASSES, *key))
         if engine_class is None:
             return Outcome("gone")
         has_finalizer = names.FINALIZER_ENGINE_CLASS in engine_class.metadata.finalizers
@@ -51,20 +62,47 @@ class EngineClassReconciler:
     async def _class(self, key: Key) -> FireboltEngineClass | None:
         if self.classes.is_suspect(key):
             return await fetch_live(self.classes, self.reader, Ref(FIREBOLT_ENGINE_CLASSES, *key))
-        return self.classes.get(key)
+        return self.classes.known(key)
+
+    async def _unreadable(self, ref: Ref) -> Outcome:
+        """Its engines are told; nothing is judged or written, but it must be possible to delete it."""
+        body = await self.reader.get_raw(ref)
+        if body is None:
+            return Outcome("gone")
+        metadata = msgspec.json.decode(body, type=_Outline).metadata
+        if not metadata.is_deleting or names.FINALIZER_ENGINE_CLASS not in metadata.finalizers:
+            return Outcome("set aside: it cannot be decoded")
+        engine_class = FireboltEngineClass(metadata=metadata)
+        bound = await self._bound_engines(engine_class)
+        if bound:
+            return Outcome(f"deletion waits for {bound} engine(s)", look_again_after=REST)
+        return await self._release(engine_class)
 
     def _cached_engines(self, engine_class: FireboltEngineClass) -> list[FireboltEngine]:
         metadata = engine_class.metadata
         return self.engines.by_index("class", f"{metadata.namespace}/{metadata.name}")
 
     async def _guard_deletion(self, engine_class: FireboltEngineClass) -> Outcome:
-        """Counted live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
-        scope = Scope(resource=FIREBOLT_ENGINES, namespace=engine_class.metadata.namespace)
-        engines = [parse_engine(item) async for page in self.reader.pages(scope) for item in page.items]
-        bound = count_bound_engines(ref_of(engine_class), engines)
+        """Live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
+        bound = await self._bound_engines(engine_class)
         if bound:
             await self._tell(engine_class, bound)
             return Outcome(f"deletion waits for {bound} engine(s)", look_again_after=REST)
+        return await self._release(engine_class)
+
+    async def _bound_engines(self, engine_class: FireboltEngineClass) -> int:
+        """An engine that is set aside still shows which class it names; one that does not even do that is counted."""
+        scope = Scope(resource=FIREBOLT_ENGINES, namespace=engine_class.metadata.namespace)
+        engines, unknown = list[FireboltEngine](), 0
+        async for page in self.reader.pages(scope):
+            for item in page.items:
+                try:
+                    engines.append(parse_engine(item))
+                except SpecRejectedError:
+                    unknown += 1
+        return unknown + count_bound_engines(ref_of(engine_class), engines)
+
+    async def _release(self, engine_class: FireboltEngineClass) -> Outcome:
         rest = [each for each in engine_class.metadata.finalizers if each != names.FINALIZER_ENGINE_CLASS]
         await self._patch_finalizers(engine_class, rest)
         return Outcome("released")

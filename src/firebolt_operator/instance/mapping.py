@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.instance.views import LiveObject, SecretView
-from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
 
 Concerned = Iterable[tuple[Key, Priority]]
@@ -25,6 +25,16 @@ def child_changed(old: LiveObject | SecretView | None, new: LiveObject | SecretV
         return ()
     name = child.metadata.labels.get(LABEL_INSTANCE, "")
     return (((child.metadata.namespace, name), Priority.EVENT),) if name else ()
+
+
+def aside_instance(aside: Aside) -> Iterable[Key]:
+    return (aside.header.key,)
+
+
+def aside_child(aside: Aside) -> Iterable[Key]:
+    """Of an instance's child that cannot be decoded, its labels can."""
+    name = aside.labels.get(LABEL_INSTANCE, "")
+    return ((aside.header.metadata.namespace, name),) if name else ()
 
 
 def _what_counts(child: LiveObject | SecretView) -> object:

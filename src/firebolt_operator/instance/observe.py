@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE, InstancePhase
-from firebolt_operator.errors import RejectedError
+from firebolt_operator.errors import RejectedError, UnreadableError
 from firebolt_operator.instance import inventory
 from firebolt_operator.instance.caches import InstanceCaches
 from firebolt_operator.instance.facts import (
@@ -75,7 +75,7 @@ class Observer:
             cache = self.caches.child_cache(ref.resource)
             try:
                 found = await self._known(cache, ref, is_live=is_live)
-            except RejectedError as err:
+            except (RejectedError, UnreadableError) as err:
                 children.unreadable[ref] = str(err)
             else:
                 if found is not None:
@@ -90,7 +90,7 @@ class Observer:
             if instance.spec.metadata.postgres is not None:
                 return await self._external(instance, ref) or SecretMissing()
             return await self._internal(instance, ref) or SecretMissing(await self._volume(instance))
-        except RejectedError as err:
+        except (RejectedError, UnreadableError) as err:
             return SecretUnreadable(str(err))
 
     async def _external(self, instance: FireboltInstance, ref: Ref) -> SecretView | None:
@@ -123,7 +123,7 @@ class Observer:
     async def _known(self, cache: Cache[T], ref: Ref, *, is_live: bool = False) -> T | None:
         if is_live or not self.memory.has_read_live or cache.is_suspect((ref.namespace, ref.name)):
             return await fetch_live(cache, self.reader, ref)
-        return cache.get((ref.namespace, ref.name))
+        return cache.known((ref.namespace, ref.name))
 
 
 @dataclass(frozen=True, slots=True)

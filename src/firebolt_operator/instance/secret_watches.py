@@ -60,8 +60,9 @@ class SecretWatches:
         return secret in self._watches and self._watches[secret].cache.is_synced
 
     def seen(self, secret: Ref) -> SecretView | None:
+        """Raises UnreadableError if it is there, but cannot be decoded."""
         watch = self._watches.get(secret)
-        return None if watch is None else watch.cache.get((secret.namespace, secret.name))
+        return None if watch is None else watch.cache.known((secret.namespace, secret.name))
 
     async def run(self) -> Never:
         async with asyncio.TaskGroup() as group:
@@ -77,6 +78,7 @@ class SecretWatches:
         coverage = Coverage(namespaces=(secret.namespace,), name=secret.name)
         cache = Cache(secret.resource, decode_secret, coverage=coverage)
         cache.subscribe(lambda _old, _new: self._tell(secret))
+        cache.subscribe_aside(lambda _aside: self._tell(secret))
         return cache
 
     def _tell(self, secret: Ref) -> None:

@@ -134,7 +134,8 @@ class KubeWriter:
             body, stored = await decode_answer(request.doing, answer.body, is_write=True)
         if _is_finished(stored):
             observers.deleted(ref, stored["metadata"].get("uid", ""))
-        elif stored.get("kind") == ref.resource.kind:
+            return stored
+        if stored.get("kind") == ref.resource.kind:
             observers.written(Ref(ref.resource, ref.namespace, stored["metadata"]["name"]), body)
         else:
             # The answer of a subresource such as scale is another kind: it changed the object without showing it.

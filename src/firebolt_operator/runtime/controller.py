@@ -12,7 +12,7 @@ from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedErr
 from firebolt_operator.observability.logs import log_context
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.runtime.objects import Header
+from firebolt_operator.runtime.objects import Aside
 from firebolt_operator.runtime.work_queue import Job, Priority, WorkQueue
 
 PASS_DEADLINE: Final = timedelta(minutes=2)  # each request has its own, shorter one; this bounds their sum
@@ -82,11 +82,11 @@ class Controller(Generic[K]):
 
         cache.subscribe(enqueue)
 
-    def watches_aside(self, cache: Cache[T], mapper: Callable[[Header], Iterable[K]]) -> None:
+    def watches_aside(self, cache: Cache[T], mapper: Callable[[Aside], Iterable[K]]) -> None:
         """Run a pass for every key that concerns an object which was set aside, or was and is gone."""
 
-        def enqueue(header: Header) -> None:
-            for key in mapper(header):
+        def enqueue(aside: Aside) -> None:
+            for key in mapper(aside):
                 self.queue.add(key, Priority.EVENT if cache.is_synced else Priority.RESYNC)
 
         cache.subscribe_aside(enqueue)

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from firebolt_operator.kube.set_aside import outline
+from firebolt_operator.kube.set_aside import SetAside, outline
 
 Key = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name."""
@@ -33,6 +33,30 @@ class Header(msgspec.Struct, frozen=True, gc=False):
         return self.metadata.resource_version
 
 
+class Aside(msgspec.Struct, frozen=True):
+    """An object that is there and cannot be decoded."""
+
+    header: Header
+    owners: frozenset[str]  # uids
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.header.metadata.labels or {}
+
+
+class _Owner(msgspec.Struct, frozen=True):
+    uid: str
+
+
+class _OwnedMetadata(msgspec.Struct, frozen=True, rename="camel"):
+    owner_references: list[_Owner] = []
+
+
+class _Owned(msgspec.Struct, frozen=True):
+    metadata: _OwnedMetadata
+
+
+_owned = msgspec.json.Decoder(_Owned)
 _decoder = msgspec.json.Decoder(Header, strict=False)
 
 
@@ -43,6 +67,15 @@ def header_of(body: bytes) -> Header:
     except RecursionError:
         # At the door it was just not too deep; here, a few calls further down, it is.
         return _decoder.decode(outline(body))
+
+
+def aside_of(header: Header, body: bytes) -> Aside:
+    """Slow: only for what was set aside."""
+    try:
+        owned = _owned.decode(body if isinstance(body, SetAside) else outline(body))
+    except ValueError:
+        return Aside(header, frozenset())
+    return Aside(header, frozenset(owner.uid for owner in owned.metadata.owner_references))
 
 
 def manifest_of(body: bytes) -> dict[str, Any]:

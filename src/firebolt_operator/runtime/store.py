@@ -9,12 +9,12 @@ import msgspec
 from firebolt_operator.errors import UnreadableError
 from firebolt_operator.kube.set_aside import SetAside
 from firebolt_operator.runtime.indexes import Indexes, IndexFunction
-from firebolt_operator.runtime.objects import Header, Key
+from firebolt_operator.runtime.objects import Aside, Header, Key, aside_of
 
 T = TypeVar("T")
 Subscriber = Callable[[T | None, T | None], None]
 """Told (old, new) of every change, at once and in order; None means absent, or set aside."""
-AsideSubscriber = Callable[[Header], None]
+AsideSubscriber = Callable[[Aside], None]
 """Told of an object that was set aside, and of one that was set aside and is gone."""
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Store(Generic[T]):
         self._kind = kind
         self._entries: dict[Key, Entry[T]] = {}
         self._indexes: Indexes[T] = Indexes(indexes or {})
-        self._broken: dict[Key, Header] = {}
+        self._broken: dict[Key, Aside] = {}
         self._subscribers: list[Subscriber[T]] = []
         self._aside_subscribers: list[AsideSubscriber] = []
 
@@ -79,10 +79,7 @@ class Store(Generic[T]):
         """Objects that were set aside. They are there: whoever does not find one must not take it for missing."""
         return frozenset(self._broken)
 
-    def set_aside(self, key: Key) -> Header | None:
-        return self._broken.get(key)
-
-    def all_set_aside(self) -> list[Header]:
+    def set_aside(self) -> list[Aside]:
         return [self._broken[key] for key in sorted(self._broken)]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:
@@ -98,7 +95,7 @@ class Store(Generic[T]):
             new = self.decode(body)
             terms = self._indexes.terms(new)
         except Exception as err:  # noqa: BLE001 - one broken object must only hurt itself, whatever a projection raises
-            self._mark_broken(header, err)
+            self._mark_broken(aside_of(header, body), err)
             new, terms = None, []
         else:
             self._broken.pop(key, None)
@@ -117,11 +114,12 @@ class Store(Generic[T]):
         self._tell(old, None)
         self._tell_aside(aside)
 
-    def _mark_broken(self, header: Header, err: Exception) -> None:
+    def _mark_broken(self, aside: Aside, err: Exception) -> None:
         self.broken_total += 1
-        if header.key not in self._broken:
-            log.error("object set aside", extra={"kind": self._kind, "key": "/".join(header.key), "error": err})
-        self._broken[header.key] = header
+        key = aside.header.key
+        if key not in self._broken:
+            log.error("object set aside", extra={"kind": self._kind, "key": "/".join(key), "error": err})
+        self._broken[key] = aside
 
     def _tell(self, old: T | None, new: T | None) -> None:
         if old is None and new is None:
@@ -129,11 +127,11 @@ class Store(Generic[T]):
         for subscriber in self._subscribers:
             self._call(subscriber, old, new)
 
-    def _tell_aside(self, header: Header | None) -> None:
-        if header is None:
+    def _tell_aside(self, aside: Aside | None) -> None:
+        if aside is None:
             return
         for subscriber in self._aside_subscribers:
-            self._call(subscriber, header)
+            self._call(subscriber, aside)
 
     def _call(self, subscriber: Callable[..., None], *told: object) -> None:
         """An odd object must neither end the watch nor fail the write whose answer brought it."""

@@ -7,7 +7,8 @@ from typing import Final
 
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.wake.slices import BY_ENGINE, SliceView
+from firebolt_operator.runtime.objects import Aside
+from firebolt_operator.wake.slices import BY_ENGINE, SERVICE_LABEL, SliceView, engine_of
 
 MOST_BLIND_SECONDS: Final = 90.0
 
@@ -46,6 +47,7 @@ class Readiness:
         self._when_ready: list[Listener] = []
         self._when_arriving: list[Listener] = []
         cache.subscribe(self._changed)
+        cache.subscribe_aside(self._set_aside)
 
     @property
     def is_synced(self) -> bool:
@@ -85,8 +87,22 @@ class Readiness:
 
     def _changed(self, old: SliceView | None, new: SliceView | None) -> None:
         for engine in {view.engine for view in (old, new) if view is not None and view.engine}:
-            slices = self._cache.by_index(BY_ENGINE, engine)
-            self._observe(engine, frozenset(address for each in slices for address in each.ready_addresses))
+            self._look_at(engine)
+
+    def _set_aside(self, aside: Aside) -> None:
+        engine = _engine_of(aside)
+        if engine:
+            self._look_at(engine)
+
+    def _look_at(self, engine: str) -> None:
+        slices = self._cache.by_index(BY_ENGINE, engine)
+        addresses = frozenset(address for each in slices for address in each.ready_addresses)
+        if addresses or not any(_engine_of(aside) == engine for aside in self._cache.set_aside()):
+            self._observe(engine, addresses)
+        elif engine not in self._present:
+            # What cannot be read may well have ready endpoints: better Envoy's own answer than none.
+            self._present[engine] = Presence(engine, addresses, self._clock.monotonic(), is_routable=True)
+            self._tell(self._when_ready, engine)
 
     def _observe(self, engine: str, addresses: frozenset[str]) -> None:
         presence = self._present.get(engine)
@@ -107,3 +123,7 @@ class Readiness:
     def _tell(self, listeners: list[Listener], engine: str) -> None:
         for listener in listeners:
             listener(engine)
+
+
+def _engine_of(aside: Aside) -> str:
+    return engine_of(aside.labels.get(SERVICE_LABEL, ""))

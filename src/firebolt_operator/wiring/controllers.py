@@ -74,6 +74,11 @@ def _engine_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
     controller.watches(caches.pods, referring.pod_changed)
     for cache in caches.children():
         controller.watches(cache, referring.child_changed)
+        controller.watches_aside(cache, engine_mapping.aside_child)
+    controller.watches_aside(caches.engines, engine_mapping.aside_engine)
+    controller.watches_aside(caches.pods, engine_mapping.aside_child)
+    controller.watches_aside(caches.instances, referring.aside_instance)
+    controller.watches_aside(caches.engine_classes, referring.aside_class)
     return controller
 
 
@@ -90,6 +95,7 @@ def _class_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
     controller = parts.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, reconciler.reconcile)
     controller.watches(caches.engine_classes, engine_mapping.class_changed)
     controller.watches(caches.engines, engine_mapping.class_of_engine)
+    controller.watches_aside(caches.engine_classes, engine_mapping.aside_engine)
     return controller
 
 
@@ -119,9 +125,12 @@ def _instance_controller(parts: Parts, caches: InstanceCaches) -> tuple[SecretWa
     )
     controller = parts.controller(CONTROLLER_INSTANCE, "FireboltInstance", queue, InstanceReconciler(around).reconcile)
     controller.watches(caches.instances, instance_mapping.instance_changed)
+    controller.watches_aside(caches.instances, instance_mapping.aside_instance)
     for cache in (*caches.children,):
         controller.watches(cache, instance_mapping.child_changed)
+        controller.watches_aside(cache, instance_mapping.aside_child)
     controller.watches(caches.secrets, instance_mapping.child_changed)
+    controller.watches_aside(caches.secrets, instance_mapping.aside_child)
     return watches, controller
 
 

@@ -20,10 +20,11 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.api.serialise import format_time
-from firebolt_operator.errors import NotFoundError
+from firebolt_operator.errors import NotFoundError, UnreadableError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
+from firebolt_operator.runtime.objects import header_of
 from tests.support.kubectl import kubectl
 
 SECONDS = 60.0
@@ -95,9 +96,11 @@ class Person:
     async def leave(self) -> None:
         """With no operator left to answer finalizers, the namespace would never go, and be tried again and again."""
         for resource in (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES):
-            for name in await self.names(resource):
-                with suppress(NotFoundError):  # it was on its way out
-                    await self.release(resource, name)
+            scope = Scope(resource=resource, namespace=self.namespace)
+            found = [header_of(item) async for page in self.client.pages(scope) for item in page.items]
+            for header in found:
+                with suppress(NotFoundError, UnreadableError):  # it was on its way out, or done all the same
+                    await self.release(resource, header.metadata.name)
 
     async def listed(self, resource: Resource, labels: str = "") -> list[Manifest]:
         return await self.client.list(Scope(resource=resource, namespace=self.namespace, labels=labels))

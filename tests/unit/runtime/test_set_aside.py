@@ -10,7 +10,7 @@ from firebolt_operator.errors import UnreadableError
 from firebolt_operator.kube.set_aside import outline
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.live import fetch_live
-from firebolt_operator.runtime.objects import Header
+from firebolt_operator.runtime.objects import Aside
 from tests.support.deep import with_depth
 from tests.unit.runtime.builders import PODS, Pod, a_body, an_event, decode_pod, pod_ref
 from tests.unit.runtime.memory_reader import MemoryReader
@@ -33,8 +33,8 @@ def deep(name: str, version: int, **fields: Any) -> bytes:
 def heard_of(cache: Cache[Pod]) -> list[tuple[str, int]]:
     heard = list[tuple[str, int]]()
 
-    def hear(header: Header) -> None:
-        heard.append((header.metadata.name, header.version))
+    def hear(aside: Aside) -> None:
+        heard.append((aside.header.metadata.name, aside.header.version))
 
     cache.subscribe_aside(hear)
     return heard
@@ -68,10 +68,16 @@ def test_whoever_acts_on_an_absence_is_told_that_there_is_none() -> None:
     with pytest.raises(UnreadableError, match=r"^Pod ns/a is there, but cannot be decoded$"):
         cache.known(A)
     assert cache.known(("ns", "other")) is None
-    assert [header.key for header in cache.all_set_aside()] == [A]
-    header = cache.set_aside(A)
-    assert header is not None
-    assert header.metadata.uid == "uid-a"
+
+
+def test_what_is_set_aside_is_known_by_its_name_labels_and_owners() -> None:
+    cache = a_cache()
+    document = json.loads(a_body("a", 3, labels={"engine": "e"}))
+    document["metadata"]["ownerReferences"] = [{"uid": "o-1", "kind": "StatefulSet"}, {"uid": "o-2"}]
+    fill(cache, 5, outline(with_depth(document, "status", "deep")), unreadable("b", 4))
+    owned, free = cache.set_aside()
+    assert (owned.header.key, owned.header.metadata.uid, owned.labels) == (A, "uid-a", {"engine": "e"})
+    assert (owned.owners, free.owners) == (frozenset({"o-1", "o-2"}), frozenset[str]())
 
 
 def test_an_outline_is_never_taken_for_the_object_even_if_it_would_decode() -> None:
@@ -116,7 +122,7 @@ async def test_a_live_read_names_it_and_the_cache_learns_of_it(body: bytes) -> N
 def test_a_subscriber_that_fails_over_it_hurts_nobody() -> None:
     cache = a_cache()
 
-    def fail(_header: Header) -> None:
+    def fail(_aside: Aside) -> None:
         raise KeyError("odd object")
 
     cache.subscribe_aside(fail)
