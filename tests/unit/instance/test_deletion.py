@@ -1,0 +1,109 @@
+"""What goes when an instance is deleted, and what never does."""
+
+from datetime import datetime
+from typing import Any, cast
+
+import pytest
+
+from firebolt_operator.api import names
+from firebolt_operator.api.model import ObjectMeta, OwnerReference
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES, PERSISTENT_VOLUME_CLAIMS, SECRETS, STATEFULSETS
+from firebolt_operator.errors import FencedError, TransientError
+from firebolt_operator.instance.deletion import delete_children, remove_finalizer
+from firebolt_operator.instance.ownership import SWEPT
+from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.unit.engine.memory_server import MemoryServer
+from tests.unit.instance.builders import NOON, an_instance
+
+CLAIM = "data-inst-metadata-pg-0"
+
+
+def put(
+    server: MemoryServer, resource: Resource, name: str, *, owner: str = "uid-1", deleted_at: datetime | None = None
+) -> None:
+    """An object with the instance's labels."""
+    metadata = ObjectMeta(
+        name=name,
+        namespace="ns",
+        uid=f"uid-{name}",
+        labels={names.LABEL_INSTANCE: "inst", names.LABEL_COMPONENT: names.COMPONENT_POSTGRES},
+        owner_references=[OwnerReference(api_version="v1", kind="x", name="x", uid=owner)] if owner else [],
+        deletion_timestamp=deleted_at,
+    )
+    server.objects[resource, name] = LiveObject(metadata=metadata, content={}, owned={})
+
+
+def name_of(resource: Resource) -> str:
+    return CLAIM if resource == PERSISTENT_VOLUME_CLAIMS else f"our-{resource.plural}"
+
+
+@pytest.fixture
+def server() -> MemoryServer:
+    """With one object of every kind; the database's claim has no owner, as the real ones."""
+    made = MemoryServer()
+    for resource in reversed(SWEPT):
+        put(made, resource, name_of(resource), owner="" if resource == PERSISTENT_VOLUME_CLAIMS else "uid-1")
+    return made
+
+
+async def delete_all(server: MemoryServer) -> None:
+    await delete_children(an_instance(), cast("Any", server), cast("Any", server))
+
+
+async def test_all_that_the_instance_owns_goes_by_its_uid_and_its_workloads_first(server: MemoryServer) -> None:
+    put(server, SECRETS, "second")
+    await delete_all(server)
+    expected = [(each.kind, name_of(each), f"uid-{name_of(each)}", "") for each in SWEPT]
+    expected.insert(SWEPT.index(SECRETS) + 1, ("Secret", "second", "uid-second", ""))
+    assert server.deleted == expected
+
+
+@pytest.mark.parametrize("resource", SWEPT, ids=lambda kind: kind.plural)
+async def test_what_only_carries_our_label_stays(resource: Resource) -> None:
+    server = MemoryServer()
+    put(server, resource, "somebody-elses", owner="another")
+    put(server, resource, "nobodys", owner="")
+    await delete_all(server)
+    assert server.deleted == []
+
+
+async def test_what_is_on_its_way_out_is_not_deleted_again() -> None:
+    server = MemoryServer()
+    put(server, STATEFULSETS, "going", deleted_at=NOON)
+    await delete_all(server)
+    assert server.deleted == []
+
+
+async def test_kinds_that_fail_hold_up_no_other_and_are_told(server: MemoryServer) -> None:
+    first = TransientError("not now")
+    server.failures = {STATEFULSETS: first, SECRETS: TransientError("nor then")}
+    with pytest.raises(TransientError) as caught:
+        await delete_all(server)
+    assert str(caught.value) == "cleanup failed with 2 errors, first: not now"
+    assert caught.value.__cause__ is first
+    assert [kind for kind, *_ in server.deleted] == [each.kind for each in SWEPT if each not in server.failures]
+
+
+async def test_without_the_lease_nothing_more_is_tried(server: MemoryServer) -> None:
+    server.failures[STATEFULSETS] = FencedError("lost")
+    with pytest.raises(FencedError):
+        await delete_all(server)
+    assert server.deleted == []
+
+
+class OneInstance:
+    def __init__(self) -> None:
+        self.patches = list[tuple[Ref, Manifest]]()
+
+    async def merge_patch(self, ref: Ref, patch: Manifest, /) -> Manifest:
+        self.patches.append((ref, patch))
+        return patch
+
+
+async def test_only_our_finalizer_is_released_and_only_from_the_list_that_was_read() -> None:
+    meta = {"finalizers": ["a/b", names.FINALIZER_INSTANCE, "c/d"], "resourceVersion": "7"}
+    server = OneInstance()
+    await remove_finalizer(an_instance(meta=meta), cast("Any", server))
+    wanted = {"finalizers": ["a/b", "c/d"], "resourceVersion": "7", "uid": "uid-1"}
+    assert server.patches == [(Ref(FIREBOLT_INSTANCES, "ns", "inst"), {"metadata": wanted})]
