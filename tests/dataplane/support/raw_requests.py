@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-ADMIN_WORDS: Final = re.compile(rb"config_dump|admin commands|quitquitquit|\.upstream_|OK\n|envoy_build|/etc/envoy")
+# Of its answers, not of the requests: a refusal may quote what it refuses.
+ADMIN_WORDS: Final = re.compile(rb"envoy\.admin\.|admin commands|\.upstream_|OK\n|envoy_build|/etc/envoy")
 ANSWER_SECONDS: Final = 20.0
 AT_ONCE: Final = 8
 QUIET_SECONDS: Final = 1.0  # after which a server that answered nothing is taken to wait for more
