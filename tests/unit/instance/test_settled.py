@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 
@@ -183,7 +184,7 @@ def test_what_the_server_answered_to_the_same_apply_needs_no_other() -> None:
     answer = Answer(RENDERED, seen(live))
     assert not is_settled(RENDERED, seen(live))
     assert is_answered(RENDERED, seen(live), answer)
-    assert not is_answered(RENDERED, seen(live), None)
+    assert is_answered(RENDERED, seen(live), None) is False
     assert not is_answered(more_rendered("value"), seen(live), answer)
     container(live)["command"] = ["something", "else"]
     assert not is_answered(RENDERED, seen(live), answer)
@@ -193,3 +194,90 @@ def test_null_and_empty_lists_are_stored_as_absent() -> None:
     rendered = copy.deepcopy(RENDERED)
     rendered["spec"]["template"]["spec"] |= {"affinity": None, "imagePullSecrets": []}
     assert is_settled(rendered, seen(a_live_object()))
+
+
+def test_given_an_empty_list_when_somebody_filled_it_then_it_is_applied() -> None:
+    rendered, live = copy.deepcopy(RENDERED), a_live_object()
+    rendered["spec"]["template"]["spec"]["imagePullSecrets"] = []
+    live["spec"]["template"]["spec"]["imagePullSecrets"] = [{"name": "theirs"}]
+    assert not is_settled(rendered, seen(live))
+
+
+def test_given_an_empty_list_that_the_server_knows_to_be_ours_then_it_needs_no_apply() -> None:
+    rendered, owned = copy.deepcopy(RENDERED), copy.deepcopy(OWNED)
+    rendered["spec"]["template"]["spec"]["imagePullSecrets"] = []
+    owned["f:spec"]["f:template"]["f:spec"]["f:imagePullSecrets"] = {}
+    assert is_settled(rendered, seen(a_live_object(owned)))
+
+
+def test_given_the_same_content_when_a_field_is_no_longer_ours_then_the_answer_does_not_count() -> None:
+    taken = copy.deepcopy(OWNED)
+    del taken["f:spec"]["f:replicas"]
+    answer = Answer(RENDERED, seen(a_live_object()))
+    assert seen(a_live_object(taken)).content == answer.stored.content
+    assert not is_answered(RENDERED, seen(a_live_object(taken)), answer)
+
+
+def owners(*uids: str) -> list[Manifest]:
+    return [{"uid": uid, "name": "inst"} for uid in uids]
+
+
+def is_list_settled(kind: str, wanted: list[Any], live: list[Any] | str | None, *keys: str) -> bool:
+    """Of a list in the metadata; the keys are those of the elements that the server knows to be ours."""
+    found = seen(a_live_object())
+    element: Manifest = {".": {}, "f:uid": {}, "f:name": {}}
+    ours: Manifest = {".": {}, **{key: element if key.startswith("k:") else {} for key in keys}}
+    return is_settled(
+        {**RENDERED, "metadata": {**RENDERED["metadata"], kind: wanted}},
+        LiveObject(
+            metadata=found.metadata,
+            content={**found.content, "metadata": {**found.content["metadata"], kind: live}},
+            owned={**OWNED, "f:metadata": {**OWNED["f:metadata"], f"f:{kind}": ours}},
+        ),
+    )
+
+
+FIRST, SECOND = 'k:{"uid":"1"}', 'k:{"uid":"2"}'
+
+
+@pytest.mark.parametrize(
+    ("wanted", "live", "keys", "expected"),
+    [
+        pytest.param(owners("1"), owners("1"), [FIRST], True, id="there"),
+        pytest.param(owners("1"), owners("9", "1"), [FIRST], True, id="among-those-of-others"),
+        pytest.param(owners("1", "2"), owners("2", "1"), [FIRST, SECOND], True, id="in-another-order"),
+        pytest.param(owners("2"), owners("1", "2"), [FIRST], False, id="another-one-is-wanted"),
+        pytest.param(owners("1"), owners("9"), [FIRST], False, id="gone"),
+        pytest.param(owners("1", "2"), owners("1", "9"), [FIRST, SECOND], False, id="one-of-two-is-gone"),
+        pytest.param(owners("1"), None, [FIRST], False, id="the-list-is-gone"),
+        pytest.param(owners("1"), "1", [FIRST], False, id="no-list-any-more"),
+        pytest.param(owners("1"), ["1"], [FIRST], False, id="a-list-of-something-else"),
+        pytest.param(owners("1"), owners("1"), ["i:0"], False, id="a-way-to-name-elements-that-we-do-not-know"),
+    ],
+)
+def test_elements_that_are_named_by_their_keys(
+    wanted: list[Any], live: list[Any] | str | None, keys: list[str], expected: bool
+) -> None:
+    assert is_list_settled("ownerReferences", wanted, live, *keys) is expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "live", "expected"),
+    [
+        pytest.param(["a/b"], ["a/b"], True, id="there"),
+        pytest.param(["a/b"], ["c/d", "a/b"], True, id="among-those-of-others"),
+        pytest.param(["a/b"], ["c/d"], False, id="gone"),
+        pytest.param(["c/d"], ["a/b", "c/d"], False, id="no-longer-wanted"),
+    ],
+)
+def test_elements_that_are_named_by_their_value(wanted: list[Any], live: list[Any], expected: bool) -> None:
+    assert is_list_settled("finalizers", wanted, live, 'v:"a/b"') is expected
+
+
+@pytest.mark.parametrize("wanted", ["a value", 1, None])
+def test_given_a_value_where_the_server_knows_more_of_ours_then_it_is_applied(wanted: object) -> None:
+    rendered = copy.deepcopy(RENDERED)
+    rendered["spec"]["template"] = wanted
+    live = a_live_object()
+    live["spec"]["template"] = wanted
+    assert not is_settled(rendered, seen(live))

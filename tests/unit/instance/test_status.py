@@ -303,6 +303,29 @@ def test_given_a_rejected_template_then_only_its_own_condition_changes() -> None
     assert changed == {"GatewayReady", "Ready", "Stalled"}
 
 
+@pytest.mark.parametrize(
+    ("spec", "facts", "kind", "lost"),
+    [
+        pytest.param(
+            REJECTED_GATEWAY, some_facts(metadata=NOT_READY), "MetadataReady", METADATA_PROVISIONING, id="metadata"
+        ),
+        pytest.param(
+            REJECTED_METADATA, some_facts(gateway=NOT_READY), "GatewayReady", GATEWAY_PROVISIONING, id="gateway"
+        ),
+    ],
+)
+def test_a_pass_that_ends_early_takes_back_that_a_component_is_ready_and_no_other_word(
+    spec: Manifest, facts: InstanceFacts, kind: str, lost: tuple[str, str, str]
+) -> None:
+    def said_after(*conditions: Manifest) -> tuple[str, str, str] | None:
+        instance = an_instance(status=a_ready_status(conditions=list(conditions)), **spec)
+        return said(decide_instance(a_situation(instance, facts)).status, kind)
+
+    assert said_after(a_condition(kind, "True")) == lost
+    assert said_after(a_condition(kind, "False", "EnsureFailed", "why")) == ("False", "EnsureFailed", "why")
+    assert said_after() is None
+
+
 def test_given_both_templates_rejected_then_metadata_is_reported() -> None:
     plan = decide_instance(a_situation(an_instance(status=a_ready_status(), **REJECTED_METADATA, **REJECTED_GATEWAY)))
     assert plan.steps == ()
