@@ -1,10 +1,13 @@
 """What does Envoy listen on, and which headers of a client go before anything reads them?"""
 
+from collections.abc import Callable
+
 import pytest
 
 from firebolt_operator.gateway.access_log import access_log
 from firebolt_operator.gateway.forged_headers import without_forged_headers
 from firebolt_operator.gateway.http_filters import ONLY_GET, health_check, query_filters, router
+from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.listeners import client_listener, listeners, stats_listener
 from firebolt_operator.gateway.local_replies import local_replies
 from firebolt_operator.gateway.routing import query_routes
@@ -30,13 +33,16 @@ def test_queries_have_one_listener_and_metrics_the_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "name", "port"),
+    ("render", "name", "port"),
     [
-        pytest.param(client_listener(INPUTS), "listener", 8080, id="queries"),
-        pytest.param(stats_listener(INPUTS), "stats_listener", 19090, id="metrics"),
+        pytest.param(client_listener, "listener", 8080, id="queries"),
+        pytest.param(stats_listener, "stats_listener", 19090, id="metrics"),
     ],
 )
-def test_each_listens_on_every_address_of_its_pod_and_speaks_http(found: Manifest, name: str, port: int) -> None:
+def test_each_listens_on_every_address_of_its_pod_and_speaks_http(
+    render: Callable[[GatewayInputs], Manifest], name: str, port: int
+) -> None:
+    found = render(INPUTS)
     assert (found["name"], found["address"]) == (name, {"socket_address": {"address": "0.0.0.0", "port_value": port}})
     [chain] = found["filter_chains"]
     [speaker] = chain["filters"]
