@@ -50,3 +50,8 @@ def test_only_older_generations_that_nobody_wants_are_candidates(generation: int
 def test_what_somebody_else_owns_or_is_going_anyway_is_left_alone() -> None:
     assert not is_candidate(a_child("x", 0, owner="another"), KEEP, UID)
     assert not is_candidate(a_child("x", 0, deleting=True), KEEP, UID)
+
+
+def test_before_the_first_generation_is_noted_the_one_being_made_is_no_candidate() -> None:
+    nothing_yet = keep_set(a_status(current_generation=-1, active_generation=-1), "")
+    assert not is_candidate(a_child("x", 0), nothing_yet, UID)

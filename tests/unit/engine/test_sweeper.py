@@ -30,12 +30,13 @@ def a_server(engine: FireboltEngine | None = ENGINE, child: Child | None = OLD) 
     return server
 
 
-async def sweep(server: MemoryServer, cached: Child = OLD, resource: Resource = CONFIG_MAPS) -> SweepResult:
-    """With a cache that knows one object."""
+async def sweep(server: MemoryServer, *cached: Child, resource: Resource = CONFIG_MAPS) -> SweepResult:
+    """With a cache that knows these objects, or one old one."""
     caches = engine_caches((), "")
-    body = msgspec.to_builtins(cached)
-    body["metadata"]["resourceVersion"] = "5"
-    caches.child_cache(resource).written(Ref(resource, "ns", cached.metadata.name), msgspec.json.encode(body))
+    for child in cached or (OLD,):
+        body = msgspec.to_builtins(child)
+        body["metadata"]["resourceVersion"] = "5"
+        caches.child_cache(resource).written(Ref(resource, "ns", child.metadata.name), msgspec.json.encode(body))
     return await Sweeper(caches, cast("Any", server), cast("Any", server)).sweep(ENGINE)
 
 
@@ -103,3 +104,23 @@ async def test_a_delete_that_fails_is_told_and_tried_again_soon() -> None:
     server, refused = a_server(), TransientError("not now")
     server.failures[CONFIG_MAPS] = refused
     assert await sweep(server) == SweepResult(errors=(refused,), has_backlog=True)
+
+
+def many(server: MemoryServer, count: int) -> list[Child]:
+    children = [a_child(f"old-{number}", 1) for number in range(count)]
+    for child in children:
+        server.put(CONFIG_MAPS, child)
+    return children
+
+
+async def test_a_kind_that_cannot_be_deleted_is_tried_three_times_and_no_more() -> None:
+    server, refused = a_server(), TransientError("not now")
+    server.failures[CONFIG_MAPS] = refused
+    assert await sweep(server, *many(server, 5)) == SweepResult(errors=(refused,) * 3, has_backlog=True)
+
+
+@pytest.mark.parametrize(("count", "has_backlog"), [(100, False), (101, True)])
+async def test_one_sweep_deletes_a_hundred_and_leaves_the_rest_to_the_next(count: int, has_backlog: bool) -> None:
+    server = a_server()
+    assert await sweep(server, *many(server, count)) == SweepResult(deleted=100, has_backlog=has_backlog)
+    assert len(server.deleted) == 100
