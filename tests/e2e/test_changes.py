@@ -55,6 +55,7 @@ async def test_given_rollout_recreate_when_an_engine_changes_then_the_old_pods_g
     async with scene.load("abrupt", may_fail=True) as load:
         edited = await scene.edit("abrupt", template=NEXT_IMAGE)
         await scene.at_rest("abrupt", 2, since=edited)
+        await scene.until(lambda: _generations(scene, "abrupt") == {1}, "the old pods to be gone")
         before = len(load.answers)
         await asyncio.sleep(5)
         assert [each.problem for each in load.answers[before:] if generation_of_pod(each.pod) == 0] == []
@@ -93,6 +94,10 @@ async def test_given_a_stopped_engine_when_asked_then_it_says_so_at_once_until_i
     assert (await scene.ask("resting")).problem == ""
     async with scene.load("resting"):
         await asyncio.sleep(5)
+
+
+def _generations(scene: Scene, engine: str) -> set[int | None]:
+    return {generation_of_pod(pod["metadata"]["name"]) for pod in scene.sight.all_of(PODS, engine)}
 
 
 def _owners(scene: Scene, engine: str) -> set[str]:
