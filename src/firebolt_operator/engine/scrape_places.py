@@ -59,11 +59,10 @@ class ScrapePlaces:
 
     @asynccontextmanager
     async def _place(self, namespace: str) -> AsyncGenerator[_Neighbours | None]:
-        neighbours = self._neighbours.setdefault(namespace, _Neighbours())
-        if not await self._has_room(neighbours):
+        if not await self._has_room(namespace):
             yield None
             return
-        began_at = self.clock.monotonic()
+        neighbours, began_at = self._of(namespace), self.clock.monotonic()
         neighbours.began_at.append(began_at)
         try:
             yield neighbours
@@ -71,11 +70,15 @@ class ScrapePlaces:
             neighbours.began_at.remove(began_at)
             neighbours.freed.set()
             if not neighbours.began_at:
-                self._neighbours.pop(namespace, None)
+                del self._neighbours[namespace]
 
-    async def _has_room(self, neighbours: _Neighbours) -> bool:
+    def _of(self, namespace: str) -> _Neighbours:
+        return self._neighbours.setdefault(namespace, _Neighbours())
+
+    async def _has_room(self, namespace: str) -> bool:
         """Waits for those who have only just begun; those who take longer will not be done soon."""
-        while len(neighbours.began_at) >= max(self.passes // 4, 1):
+        # Looked up anew after every wait: whoever leaves last takes the group along, and others found the next one.
+        while len((neighbours := self._of(namespace)).began_at) >= max(self.passes // 4, 1):
             left = max(neighbours.began_at) + PATIENCE - self.clock.monotonic()
             if left <= 0:
                 return False

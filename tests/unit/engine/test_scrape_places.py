@@ -145,3 +145,20 @@ async def test_given_a_pass_that_is_cancelled_then_its_place_is_free_again() -> 
         async with asyncio.timeout(0.01):
             await places.fetch_activity(pods, [a_pod("a")])
     assert await places.fetch_activity(pods, [a_pod("b")]) == [IDLE]
+
+
+async def test_given_one_who_waited_for_the_only_place_then_the_next_one_finds_it_taken() -> None:
+    pods = Pods(hanging={"first", "second", "third"})
+    places = ScrapePlaces(ManualClock(), passes=4)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(places.fetch_activity(pods, [a_pod("first")]))
+        group.create_task(places.fetch_activity(pods, [a_pod("second")]))
+        await idle()
+        pods.let_go.set()
+        pods.let_go = asyncio.Event()
+        await idle()
+        group.create_task(places.fetch_activity(pods, [a_pod("third")]))
+        await idle()
+        assert pods.asked == ["first", "second"]
+        pods.let_go.set()
+    assert pods.asked == ["first", "second", "third"]
