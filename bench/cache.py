@@ -19,8 +19,8 @@ from typing import Final
 import msgspec
 import uvloop
 
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.programs import provision
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import WatchEvent
@@ -201,7 +201,7 @@ async def fill(client: KubeClient, count: int) -> None:
 async def against_a_server(count: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(folder=Path(folder), controllers=(), scheduler=False, benchmark_limits=True)
-        plane = ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()
+        plane = ControlPlane(options, provision.provide(provision.CONTROL_PLANE)).start()
         try:
             credentials = load_credentials(str(plane.kubeconfig), {})
             async with KubeClient.from_credentials(credentials, kinds=[CONFIG_MAPS]) as client:

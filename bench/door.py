@@ -20,8 +20,8 @@ from pathlib import Path
 
 import uvloop
 
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.programs import provision
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import Scope
@@ -113,7 +113,7 @@ async def run(kubeconfig: str, count: int, in_flight: int) -> None:
 def own_control_plane() -> Generator[str]:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(folder=Path(folder), controllers=(), scheduler=False, benchmark_limits=True)
-        plane = ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()
+        plane = ControlPlane(options, provision.provide(provision.CONTROL_PLANE)).start()
         try:
             yield str(plane.kubeconfig)
         finally:

@@ -32,7 +32,7 @@ from bench.support.machine import Machine, a_watched_machine  # noqa: E402
 from bench.support.operator_process import USER, OperatorProcess, start_operator  # noqa: E402
 from bench.support.outsider import Outsider, an_outsider  # noqa: E402
 from bench.support.report import Report, percentile  # noqa: E402
-from firebolt_local.control_plane import ControlPlane  # noqa: E402
+from firebolt_local.cluster.control_plane import ControlPlane  # noqa: E402
 from firebolt_operator.kube.client import KubeClient  # noqa: E402
 from firebolt_operator.kube.credentials import load_credentials  # noqa: E402
 

@@ -64,12 +64,12 @@ async def run(stop: asyncio.Event) -> int:
 def measure() -> float:
     """MB resident after the manager has settled."""
     # Only here: the process that is measured must not pay for them.
-    from firebolt_local import programs  # noqa: PLC0415
-    from firebolt_local.control_plane import ControlPlane, Options  # noqa: PLC0415
+    from firebolt_local.cluster.control_plane import ControlPlane, Options  # noqa: PLC0415
+    from firebolt_local.programs import provision  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         options = Options(folder=Path(folder), controllers=(), scheduler=False)
-        plane = ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()
+        plane = ControlPlane(options, provision.provide(provision.CONTROL_PLANE)).start()
         command = [sys.executable, __file__, "manager", str(plane.kubeconfig)]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=dict(os.environ)) as process:
             time.sleep(SETTLE_SECONDS)

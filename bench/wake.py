@@ -44,8 +44,8 @@ from bench.support.wake_rig import (  # noqa: E402
     stop_engines,
     wake_engines,
 )
-from firebolt_local.pod_network import open_pod_network  # noqa: E402
-from firebolt_local.simulated_pods import POD_RANGE  # noqa: E402
+from firebolt_local.cluster.pod_network import open_pod_network  # noqa: E402
+from firebolt_local.cluster.simulated_pods import POD_RANGE  # noqa: E402
 from firebolt_operator.kube.client import KubeClient  # noqa: E402
 from firebolt_operator.kube.credentials import load_credentials  # noqa: E402
 

@@ -8,8 +8,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.programs import provision
 from firebolt_operator.api.model import QUANTITY_SCHEMA
 from firebolt_operator.refs import Manifest
 
@@ -80,7 +80,7 @@ def _referenced(node: Manifest) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(folder=Path(folder), controllers=(), scheduler=False)
-        plane = ControlPlane(options, programs.provide(programs.CONTROL_PLANE)).start()
+        plane = ControlPlane(options, provision.provide(provision.CONTROL_PLANE)).start()
         try:
             schema = structural_pod_template(plane.http.get(OPENAPI_PATH))
         finally:

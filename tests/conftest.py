@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane, Options
-from firebolt_local.pod_network import PodNetwork
-from firebolt_local.scrape import ScrapeControl
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.cluster.pod_network import PodNetwork
+from firebolt_local.cluster.scrape import ScrapeControl
+from firebolt_local.cluster.simulated_pods import SimulatedPods
+from firebolt_local.programs import provision
 from tests.support.namespaces import empty_namespace, make_namespace
 
 pytest_plugins = ["tests.support.strictness", "tests.support.alone"]
@@ -25,13 +25,13 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     """Build the programs before the clock of any test runs: the first time takes longer than a test may."""
     uses_them = any(item.path.is_relative_to(HERE / "api") for item in session.items)
     if uses_them and not session.config.option.collectonly:
-        programs.provide(programs.FOR_TESTS)
+        provision.provide(provision.FOR_TESTS)
 
 
 @pytest.fixture(scope="session")
 def built_programs() -> dict[str, Path]:
     """Everything a control plane runs."""
-    return programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
+    return provision.provide(provision.CONTROL_PLANE + provision.SIMULATED_PODS)
 
 
 @pytest.fixture(scope="session")

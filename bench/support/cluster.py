@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from bench.support.crowd import for_each
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane, Options
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.cluster.simulated_pods import SimulatedPods
+from firebolt_local.programs import provision
 from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
@@ -34,7 +34,7 @@ FOREIGN_BYTES: Final = 1024  # of a foreign Secret or ConfigMap
 def a_control_plane() -> Generator[ControlPlane]:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(folder=Path(folder), simulated_pods=True, benchmark_limits=True)
-        built = programs.provide(programs.CONTROL_PLANE + programs.SIMULATED_PODS)
+        built = provision.provide(provision.CONTROL_PLANE + provision.SIMULATED_PODS)
         plane = ControlPlane(options, built).start()
         try:
             SimulatedPods(plane, built).start()

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from firebolt_local import programs
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.pod_network import PodNetwork
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.pod_network import PodNetwork
+from firebolt_local.programs import provision
 from tests.dataplane.support.client import Client
 
 NO_CACHE: Final = "ttl 5\n}"
@@ -22,7 +22,7 @@ _START_SECONDS: Final = 30.0
 
 @asynccontextmanager
 async def a_name_server(plane: ControlPlane, network: PodNetwork, settings: str) -> AsyncGenerator[None]:
-    program = (await asyncio.to_thread(programs.provide, ["coredns"]))["coredns"]
+    program = (await asyncio.to_thread(provision.provide, ["coredns"]))["coredns"]
     corefile = plane.folder / "Corefile"
     kubeconfig = plane.kubeconfig_for("coredns")
     corefile.write_text(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Never
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.processes import ProcessRecord
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.processes import ProcessRecord
 
 USER: Final = "operator"
 STOP_SECONDS: Final = 20.0

@@ -12,8 +12,8 @@ import msgspec
 from bench.support.crowd import for_each
 from bench.support.fleet import INSTANCE, engine_name
 from bench.support.name_server import a_name_server
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.pod_network import PodNetwork
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES
 from firebolt_operator.kube.client import KubeClient

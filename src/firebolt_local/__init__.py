@@ -1,0 +1,1 @@
+"""A real Kubernetes on this machine, without Docker or a registry: for tests, benchmarks and the demo."""

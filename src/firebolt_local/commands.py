@@ -7,16 +7,23 @@ from pathlib import Path
 
 import msgspec
 
-from firebolt_local import programs
-from firebolt_local.clusters import DEFAULT_NAME, ClusterFolder, ClusterRecord, Kind, cluster_folder, known_clusters
-from firebolt_local.components import Options
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.components import Options
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.existing import check_existing, read_existing, user_kubeconfig
+from firebolt_local.cluster.folder import (
+    DEFAULT_NAME,
+    ClusterFolder,
+    ClusterRecord,
+    Kind,
+    cluster_folder,
+    known_clusters,
+)
+from firebolt_local.cluster.processes import LOGS
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
-from firebolt_local.existing import check_existing, read_existing, user_kubeconfig
 from firebolt_local.node.cluster import require_root
 from firebolt_local.node.commands import print_readiness
-from firebolt_local.processes import LOGS
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.programs import provision
 from firebolt_local.standing import describe, is_already_up, remove_cluster
 
 
@@ -88,8 +95,8 @@ def logs(name: str, folder: Path | None, program: str | None, *, follow: bool) -
 
 
 def _start_control_plane(cluster: ClusterFolder, request: UpRequest) -> ControlPlane:
-    wanted = programs.CONTROL_PLANE + (programs.SIMULATED_PODS if request.simulated_pods else ())
-    found = programs.provide(wanted)
+    wanted = provision.CONTROL_PLANE + (provision.SIMULATED_PODS if request.simulated_pods else ())
+    found = provision.provide(wanted)
     options = Options(
         folder=cluster.path,
         simulated_pods=request.simulated_pods,

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from firebolt_local import commands, programs
-from firebolt_local.clusters import DEFAULT_NAME, Kind
+from firebolt_local import commands
+from firebolt_local.cluster.folder import DEFAULT_NAME, Kind
 from firebolt_local.demo import command as demo
 from firebolt_local.errors import LocalError
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.node import commands as node_commands
 from firebolt_local.node.cluster import NodesRequest
-from firebolt_local.recipes import RECIPES
+from firebolt_local.programs import provision
+from firebolt_local.programs.recipes import RECIPES
 
 _INTERRUPTED = 130
 _MOST_NODES = 9
@@ -102,7 +103,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _build(options: argparse.Namespace) -> None:
     if options.command == "build":
-        programs.provide(options.programs or programs.FOR_TESTS)
+        provision.provide(options.programs or provision.FOR_TESTS)
     else:
         build_all(options.into, say=lambda text, end: print(text, end=end, flush=True))
 
@@ -125,11 +126,11 @@ def _parser() -> argparse.ArgumentParser:
 
     build = verbs.add_parser("build", help="build the programs that clusters are made of, once")
     build.add_argument(
-        "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(programs.FOR_TESTS)})"
+        "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(provision.FOR_TESTS)})"
     )
     images = verbs.add_parser("images", help="build the images that the demo runs, without a registry")
     images.add_argument("action", choices=["build"])
-    images.add_argument("--into", type=Path, default=programs.cache_folder() / "images", help="folder of the archives")
+    images.add_argument("--into", type=Path, default=provision.cache_folder() / "images", help="folder of the archives")
     show = verbs.add_parser("demo", help="the operator at work, as a pod on a real node; simulated pods without root")
     which = show.add_mutually_exclusive_group()
     which.add_argument("--simulated", action="store_true", help="with simulated pods, which need no root")

@@ -1,6 +1,6 @@
 """Is a cluster there already, as it is wanted, and how does one go away?"""
 
-from firebolt_local.clusters import ClusterFolder, ClusterRecord, Kind
+from firebolt_local.cluster.folder import ClusterFolder, ClusterRecord, Kind
 from firebolt_local.errors import LocalError
 from firebolt_local.node.teardown import end_nodes
 

@@ -2,10 +2,10 @@
 
 import subprocess
 
-from firebolt_local import processes
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.processes import ProcessRecord
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.node.commands import shell_command
-from firebolt_local.processes import ProcessRecord
 from firebolt_operator.refs import Manifest
 
 _SECONDS = 30

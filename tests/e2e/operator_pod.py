@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
-from firebolt_local.demo.installer import NAMESPACE, RELEASE
-from firebolt_local.processes import ProcessRecord
+from firebolt_local.cluster.processes import ProcessRecord
+from firebolt_local.testing.installer import NAMESPACE, RELEASE
 from firebolt_operator.api.names import LEASE_NAME
 from firebolt_operator.api.resources import PODS
 from firebolt_operator.kube.client import KubeClient

@@ -5,16 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local import programs
-from firebolt_local.clusters import cluster_folder, state_folder
-from firebolt_local.demo.installer import Installer
-from firebolt_local.demo.loaded import load_changed
+from firebolt_local.cluster.folder import cluster_folder, state_folder
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.locks import exclusive
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
-from firebolt_local.node.progress import Progress
 from firebolt_local.node.waiting import wait_until
+from firebolt_local.programs import provision
+from firebolt_local.progress import Progress
 from firebolt_local.standing import remove_cluster
+from firebolt_local.testing.image_loading import load_changed
+from firebolt_local.testing.installer import Installer
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from tests.api.local.nodes import traces
@@ -87,7 +87,7 @@ def lasting_place(name: str) -> Place:
 def _furnished(name: str) -> Place:
     progress = Progress(lambda text: print(text, flush=True))
     cluster = up(NodesRequest(name=name, assume_yes=True))
-    archives = build_all(programs.cache_folder() / "images")
+    archives = build_all(provision.cache_folder() / "images")
     progress.note("images are built")
     loaded = load_changed(cluster, archives)
     progress.note("images are on the node")
@@ -103,7 +103,7 @@ def _furnished(name: str) -> Place:
 
 
 def _install(cluster: NodeCluster, *, has_new_image: bool) -> None:
-    found = programs.provide(["helm", "kubectl"])
+    found = provision.provide(["helm", "kubectl"])
     installer = Installer(found["helm"], found["kubectl"], cluster.kubeconfig)
     must_restart = has_new_image and installer.is_installed()
     installer.install()

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from firebolt_local.demo import faults
-from firebolt_local.demo.rest import is_at_rest
 from firebolt_local.images.standin_images import ENGINE_NEXT
-from firebolt_local.load import Answer, Load, Plan, ask, client_session, steady_load
+from firebolt_local.testing import faults
+from firebolt_local.testing.convergence import is_at_rest
+from firebolt_local.testing.load import Answer, Load, Plan, ask, client_session, steady_load
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import CONDITION_READY

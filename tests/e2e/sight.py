@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from firebolt_local.demo.following import ListsAndWatches, Seen, follow
+from firebolt_local.testing.following import ListsAndWatches, Seen, follow
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION, engine_service_name
 from firebolt_operator.api.resources import (

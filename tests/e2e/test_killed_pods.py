@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from firebolt_local.load import Load
+from firebolt_local.testing.load import Load
 from firebolt_operator.api.names import (
     COMPONENT_GATEWAY,
     COMPONENT_METADATA,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firebolt_local.demo.installer import DRAIN_SETTLE, NAMESPACE, RELEASE
+from firebolt_local.testing.installer import DRAIN_SETTLE, NAMESPACE, RELEASE
 from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES
 from firebolt_operator.api.serialise import parse_instance
 from firebolt_operator.api.subset import is_subset

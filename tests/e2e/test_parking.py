@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from firebolt_local.load import Answer
+from firebolt_local.testing.load import Answer
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.api.resources import PODS
 from tests.e2e.scene import Scene

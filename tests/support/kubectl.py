@@ -4,14 +4,14 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from firebolt_local import programs
+from firebolt_local.programs import provision
 
 _SECONDS = 60
 
 
 def kubectl(kubeconfig: Path, arguments: Sequence[str], *, stdin: str | None = None) -> str:
     """What it prints; raises with what it complains about."""
-    program = programs.provide(["kubectl"])["kubectl"]
+    program = provision.provide(["kubectl"])["kubectl"]
     cache = kubeconfig.parent / "kubectl-cache"
     command = [str(program), f"--kubeconfig={kubeconfig}", f"--cache-dir={cache}", *arguments]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=_SECONDS, check=False)

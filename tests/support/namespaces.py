@@ -10,7 +10,7 @@ import secrets
 import time
 from typing import Final
 
-from firebolt_local.kube_http import MERGE_PATCH, KubeHttp
+from firebolt_local.cluster.kube_http import MERGE_PATCH, KubeHttp
 from firebolt_operator.api.crds import KINDS
 from firebolt_operator.api.resources import DEPLOYMENTS, PERSISTENT_VOLUME_CLAIMS, PODS, SERVICES, STATEFULSETS
 from firebolt_operator.kube.paths import collection_path

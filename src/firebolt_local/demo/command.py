@@ -3,10 +3,10 @@
 import os
 
 from firebolt_local import commands
-from firebolt_local.clusters import known_clusters
+from firebolt_local.cluster.folder import known_clusters
 from firebolt_local.demo import real, simulated, words
 from firebolt_local.node.packages import missing_packages
-from firebolt_local.programs import cache_folder
+from firebolt_local.programs.provision import cache_folder
 
 
 def run(*, simulated_pods: bool = False) -> None:

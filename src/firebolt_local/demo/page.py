@@ -11,7 +11,7 @@ from firebolt_local.demo.canvas import WIDTH, TimeAxis, clock, colour, stacked
 from firebolt_local.demo.charts import charts
 from firebolt_local.demo.lanes import generations_lane, notes_lane, phases_lane, pods_lane, steps_lane
 from firebolt_local.demo.recording import Highlight, PodSpan, Recording
-from firebolt_local.load_report import Totals, spoken, totals
+from firebolt_local.testing.load_report import Totals, spoken, totals
 
 _GAP: Final = 22.0
 _TOP: Final = 16.0

@@ -14,26 +14,27 @@ from typing import Final
 import msgspec
 import yaml
 
-from firebolt_local import programs
-from firebolt_local.demo import faults, words
-from firebolt_local.demo.faults import StepFailedError
-from firebolt_local.demo.following import follow
+from firebolt_local.demo import words
 from firebolt_local.demo.groups import without_groups
-from firebolt_local.demo.installer import NAMESPACE as OPERATOR_NAMESPACE
-from firebolt_local.demo.installer import WHY_SETTLE, Installer
-from firebolt_local.demo.loaded import load_changed
 from firebolt_local.demo.page import page
 from firebolt_local.demo.recorder import Recorder, Told
 from firebolt_local.demo.recording import Recording
 from firebolt_local.demo.removal import remove
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
+from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.images.standin_images import ENGINE_NEXT
-from firebolt_local.load_report import totals
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
-from firebolt_local.node.progress import Progress
-from firebolt_local.timeline import Timeline
+from firebolt_local.programs import provision
+from firebolt_local.progress import Progress
+from firebolt_local.testing import faults
+from firebolt_local.testing.faults import StepFailedError
+from firebolt_local.testing.following import follow
+from firebolt_local.testing.image_loading import load_changed
+from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.testing.installer import WHY_SETTLE, Installer
+from firebolt_local.testing.load_report import totals
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
@@ -50,7 +51,7 @@ RECORDING: Final = PAGE.with_suffix(".json")
 def run() -> None:
     began_at = time.monotonic()
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
-    found = programs.provide(["helm", "kubectl"])
+    found = provision.provide(["helm", "kubectl"])
     make = "sudo make" if "SUDO_USER" in os.environ else "make"
     place = words.Place(
         kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name, make=make
@@ -76,7 +77,7 @@ async def _show(cluster: NodeCluster, installer: Installer, place: words.Place) 
 def _install(cluster: NodeCluster, installer: Installer) -> None:
     progress = Progress(_say)
     _say("==> images, built without a registry")
-    archives = build_all(programs.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
+    archives = build_all(provision.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
     loaded = load_changed(cluster, archives)
     progress.note(f"images are on the node, {len(loaded)} of {len(archives)} archives loaded now")
     _say(f"==> the operator, with its Helm chart; {WHY_SETTLE}")

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from firebolt_local.demo.recording import GenerationSpan, Highlight, Note, PhaseSpan, PodSpan, Recording, Serving, Step
-from firebolt_local.load import Answer
+from firebolt_local.testing.load import Answer
 from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.kube.ports import EventType

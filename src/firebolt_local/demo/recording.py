@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from firebolt_local.load import Answer
+from firebolt_local.testing.load import Answer
 
 _GENERATION = re.compile(r"-g(\d+)-\d+$")
 

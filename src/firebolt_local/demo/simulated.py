@@ -14,13 +14,15 @@ from pathlib import Path
 
 import yaml
 
-from firebolt_local import commands, processes, programs
-from firebolt_local.clusters import ClusterFolder, Kind, cluster_folder
-from firebolt_local.demo.following import follow
+from firebolt_local import commands
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.folder import ClusterFolder, Kind, cluster_folder
 from firebolt_local.demo.groups import without_groups
-from firebolt_local.demo.rest import is_at_rest
+from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
-from firebolt_local.timeline import Timeline
+from firebolt_local.programs import provision
+from firebolt_local.testing.convergence import is_at_rest
+from firebolt_local.testing.following import follow
 from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import CUSTOM_RESOURCE_DEFINITIONS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
@@ -42,7 +44,7 @@ IsThere = Callable[[FireboltEngine], bool]
 def run() -> None:
     commands.up(commands.UpRequest(name=NAME, folder=None, kind=Kind.CONTROL_PLANE, simulated_pods=True, port=None))
     cluster = cluster_folder(NAME, None)
-    kubectl = programs.provide(["kubectl"])["kubectl"]
+    kubectl = provision.provide(["kubectl"])["kubectl"]
     with without_groups():
         asyncio.run(_show(cluster))
     print(_next_steps(cluster, kubectl))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from firebolt_local.demo.faults import StepFailedError
 from firebolt_local.demo.recorder import OpenStep, Recorder
-from firebolt_local.demo.rest import is_at_rest, is_ready
-from firebolt_local.load import Answer, Load, Plan, ask_for_body, client_session, steady_load
-from firebolt_local.load_report import spoken, totals
-from firebolt_local.timeline import Timeline
+from firebolt_local.demo.timeline import Timeline
+from firebolt_local.testing.convergence import is_at_rest, is_ready
+from firebolt_local.testing.faults import StepFailedError
+from firebolt_local.testing.load import Answer, Load, Plan, ask_for_body, client_session, steady_load
+from firebolt_local.testing.load_report import spoken, totals
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, SERVICES
 from firebolt_operator.errors import OperatorError

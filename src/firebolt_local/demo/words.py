@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firebolt_local.demo.installer import NAMESPACE as OPERATOR_NAMESPACE
-from firebolt_local.demo.installer import RELEASE, WHY_SETTLE
 from firebolt_local.demo.recording import Highlight, Recording, longest_tail
-from firebolt_local.load_report import spoken, totals
+from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
+from firebolt_local.testing.installer import RELEASE, WHY_SETTLE
+from firebolt_local.testing.load_report import spoken, totals
 
 STORY: Final = "an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query."
 

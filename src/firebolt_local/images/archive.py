@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firebolt_local.images.layers import Layer, copy_into
-from firebolt_local.recipes import go_architecture
+from firebolt_local.programs.recipes import go_architecture
 
 _CONFIG: Final = "application/vnd.oci.image.config.v1+json"
 _INDEX: Final = "application/vnd.oci.image.index.v1+json"

@@ -19,7 +19,7 @@ from typing import Final
 
 from firebolt_local.errors import LocalError
 from firebolt_local.images.layers import LayerWriter
-from firebolt_local.recipes import go_platform
+from firebolt_local.programs.recipes import go_platform
 
 _SECONDS: Final = 600
 _PADDING: Final = 1 << 16

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from firebolt_local.images.layers import LayerStore
-from firebolt_local.programs import cache_folder
+from firebolt_local.programs.provision import cache_folder
 
 
 def default_store() -> LayerStore:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local import processes
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.processes import ProcessRecord
 from firebolt_local.errors import LocalError
-from firebolt_local.processes import ProcessRecord
 
 _ROOT = Path("/sys/fs/cgroup")
 _PROCESSES = "cgroup.procs"

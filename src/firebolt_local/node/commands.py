@@ -5,12 +5,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from firebolt_local.clusters import ClusterFolder
+from firebolt_local.cluster.folder import ClusterFolder
 from firebolt_local.errors import LocalError
 from firebolt_local.node.cgroups import ClusterGroup, machine_hierarchies
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, find, require_root, up
 from firebolt_local.node.containerd import IMAGES_NAMESPACE
-from firebolt_local.node.mounts import CONTAINERD_SOCKET
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH
 from firebolt_local.node.readiness import ready_deployments, ready_nodes
 

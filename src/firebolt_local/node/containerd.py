@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from firebolt_local.images.system import PAUSE
-from firebolt_local.node.mounts import CONTAINERD_SOCKET
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH
 from firebolt_local.node.toml import Table
 from firebolt_operator.refs import Manifest

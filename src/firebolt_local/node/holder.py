@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from firebolt_local.node.mounts import make_own
+from firebolt_local.node.namespaces import make_own
 
 READY_FILE = "namespaces.ready"
 # What the host unmounts goes here too, or we would keep its disks busy; what is mounted here stays here.

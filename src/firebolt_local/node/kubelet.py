@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local.node.mounts import CONTAINERD_SOCKET
+from firebolt_local.cluster.pki import KeyPair
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH
-from firebolt_local.pki import KeyPair
 from firebolt_operator.refs import Manifest
 
 # Otherwise it looks for credentials of clouds and registries there.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from firebolt_local.errors import LocalError
 from firebolt_local.node.containerd import IMAGES_NAMESPACE
-from firebolt_local.node.mounts import CONTAINERD_SOCKET
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.nodes import Node
 from firebolt_local.node.waiting import wait_until
 

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local import processes
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.pki import Subject
+from firebolt_local.cluster.processes import Launch, ProcessRecord
 from firebolt_local.errors import LocalError
 from firebolt_local.node import toml
 from firebolt_local.node.addresses import Addresses
@@ -18,11 +20,9 @@ from firebolt_local.node.cgroups import ClusterGroup
 from firebolt_local.node.containerd import Runtime, containerd_config, containerd_environment, pod_network
 from firebolt_local.node.holder import NEW_NAMESPACES, READY_FILE
 from firebolt_local.node.kubelet import ENVIRONMENT, KubeletFacts, kubelet_config, kubelet_flags
-from firebolt_local.node.mounts import CONTAINERD_SOCKET
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH, find_cni_folder
 from firebolt_local.node.proxy import proxy_flags
-from firebolt_local.pki import Subject
-from firebolt_local.processes import Launch, ProcessRecord
 
 _HOLDER = "namespaces"
 _START_SECONDS = 30

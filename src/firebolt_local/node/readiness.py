@@ -1,6 +1,6 @@
 """Are the nodes and the cluster's own pods ready?"""
 
-from firebolt_local.kube_http import KubeHttp
+from firebolt_local.cluster.kube_http import KubeHttp
 from firebolt_local.node import dns, volumes
 from firebolt_operator.refs import Manifest
 

@@ -5,9 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local import programs
-from firebolt_local.components import Options
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.components import Options
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.images.system import build_system_images
 from firebolt_local.locks import exclusive
 from firebolt_local.node import dns, network, volumes
@@ -15,10 +14,11 @@ from firebolt_local.node.addresses import Addresses, choose_addresses
 from firebolt_local.node.cgroups import ClusterGroup, machine_hierarchies
 from firebolt_local.node.loading import load_images
 from firebolt_local.node.nodes import Node, NodeStarter, open_namespaces
-from firebolt_local.node.progress import Progress
 from firebolt_local.node.readiness import ready_deployments, ready_nodes
 from firebolt_local.node.records import NodesRecord, link_name, unique_name, write_record
 from firebolt_local.node.teardown import end_nodes
+from firebolt_local.programs import provision
+from firebolt_local.progress import Progress
 
 _API_PORT = 6443
 # Two clusters that look for free addresses at once would find the same ones.
@@ -34,8 +34,8 @@ class Start:
 
 def start_cluster(start: Start, progress: Progress) -> ControlPlane:
     """Returns when nodes, DNS and volumes are ready; after a failure nothing runs, and the logs are still there."""
-    found = programs.provide(programs.FOR_NODES)
-    archives = build_system_images(programs.cache_folder() / "images", found)
+    found = provision.provide(provision.FOR_NODES)
+    archives = build_system_images(provision.cache_folder() / "images", found)
     progress.note("programs and images are there")
     try:
         return _Assembly(start, found, archives, progress).run()

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.ports import free_port
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.ports import free_port
 from tests.api.chart.rendering import CHART, RELEASE, arguments, helm, rendered
 from tests.support.kubectl import kubectl
 

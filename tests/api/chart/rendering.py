@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from firebolt_local import programs
+from firebolt_local.programs import provision
 from firebolt_operator.refs import Manifest
 
 CHART = Path(__file__).parents[3] / "charts/firebolt-operator"
@@ -16,7 +16,7 @@ SECONDS = 120
 
 
 def helm(*words: str, values: Mapping[str, Any] | None = None) -> "subprocess.CompletedProcess[str]":
-    program = programs.provide(["helm"])["helm"]
+    program = provision.provide(["helm"])["helm"]
     command = [str(program), *words, *(["--values", "-"] if values is not None else [])]
     given = None if values is None else yaml.safe_dump(dict(values))
     return subprocess.run(command, input=given, capture_output=True, text=True, timeout=SECONDS, check=False)

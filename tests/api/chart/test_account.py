@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from tests.api.chart.installed import SYSTEM, Installed, installed
 from tests.api.chart.rendering import rendered
 

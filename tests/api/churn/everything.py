@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from firebolt_local.kube_http import KubeHttp
+from firebolt_local.cluster.kube_http import KubeHttp
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Resource

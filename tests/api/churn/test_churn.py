@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.scrape import Behaviour, ScrapeControl
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.kube.client import KubeClient

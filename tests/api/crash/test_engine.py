@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.kube.client import KubeClient
 from tests.api.crash.engine_lane import ENGINE, EngineLane
 from tests.api.crash.lanes import in_a_namespace

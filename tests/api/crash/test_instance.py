@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.names import metadata_credentials_name, postgres_claim_name, postgres_name
 from firebolt_operator.kube.client import KubeClient
 from tests.api.crash.instance_lane import INSTANCE, InstanceLane

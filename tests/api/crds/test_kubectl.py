@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.engine_class import EngineClassStatus

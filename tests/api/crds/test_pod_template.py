@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.refs import Manifest

@@ -2,7 +2,7 @@
 
 import random
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.quantities import canonical_quantity, is_same_quantity
 from firebolt_operator.refs import Manifest
 

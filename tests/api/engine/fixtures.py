@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.writing import WriteRules

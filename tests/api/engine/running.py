@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry
 
-from firebolt_local.scrape import ScrapeControl
+from firebolt_local.cluster.scrape import ScrapeControl
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.refs import Manifest

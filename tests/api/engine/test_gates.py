@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.refs import Manifest

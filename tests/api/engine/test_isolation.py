@@ -1,6 +1,6 @@
 """Does one engine's trouble reach another one?"""
 
-from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, condition, until_scraped
 

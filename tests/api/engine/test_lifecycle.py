@@ -2,7 +2,7 @@
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.names import FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, PODS, SERVICES, STATEFULSETS
 from firebolt_operator.refs import Manifest

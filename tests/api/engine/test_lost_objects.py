@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, PODS, SERVICES, STATEFULSETS

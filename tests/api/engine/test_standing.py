@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED

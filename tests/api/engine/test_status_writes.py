@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, ScrapeControl
+from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS
 from tests.api.engine.person import Person, serving

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api import resources
 from firebolt_operator.api.subset import is_subset
 from firebolt_operator.gateway.objects import gateway_objects

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES, PERSISTENT_VOLUME_CLAIMS, SECRETS
 from firebolt_operator.api.serialise import parse_instance
 from firebolt_operator.instance.blueprint import BlueprintMemory

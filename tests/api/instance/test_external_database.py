@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local.ports import LOOPBACK, free_port
+from firebolt_local.cluster.ports import LOOPBACK, free_port
 from firebolt_local.standins.engine.metadata_probe import NoAnswerError, metadata_status
 from firebolt_local.standins.health_messages import ServingStatus
 from firebolt_operator.api.conditions import find_condition
@@ -18,8 +18,8 @@ from firebolt_operator.api.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, SECR
 from firebolt_operator.refs import Manifest
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
-from tests.unit.standins.postgres import DATABASE, PASSWORD, USER, PostgresServer, running_postgres
-from tests.unit.standins.programs import eventually, running_program
+from tests.unit.local.standins.postgres import DATABASE, PASSWORD, USER, PostgresServer, running_postgres
+from tests.unit.local.standins.programs import eventually, running_program
 
 NOT_READY = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
 LOGIN = "db-login"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.instance.metadata_service import metadata_deployment

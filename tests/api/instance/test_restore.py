@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.api.names import LABEL_COMPONENT
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.errors import TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Ref

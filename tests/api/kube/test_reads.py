@@ -2,7 +2,7 @@
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.errors import ConflictError, NotFoundError, TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope

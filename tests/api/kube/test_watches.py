@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.errors import ExpiredError, TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope, WatchEvent

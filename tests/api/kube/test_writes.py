@@ -2,7 +2,7 @@
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.errors import (
     AlreadyExistsError,
     ConflictError,

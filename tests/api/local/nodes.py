@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from firebolt_local import processes
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.processes import ProcessRecord
 from firebolt_local.images.system import HELPER
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.node.records import link_name, unique_name
-from firebolt_local.processes import ProcessRecord
 from firebolt_operator.refs import Manifest
 
 _KERNEL_SETTINGS = ("kernel.panic", "kernel.panic_on_oops", "vm.overcommit_memory", "net.ipv4.ip_forward")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import firebolt_local
-from firebolt_local import processes
-from firebolt_local.clusters import ClusterFolder
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.folder import ClusterFolder
 
 # Built beforehand, not on the clock of a command.
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_programs")]

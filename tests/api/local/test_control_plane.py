@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from firebolt_local import processes, programs
-from firebolt_local.control_plane import ControlPlane, Options
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.control_plane import ControlPlane, Options
+from firebolt_local.cluster.existing import read_existing
+from firebolt_local.cluster.kube_http import KubeHttp
+from firebolt_local.cluster.pki import KeyPair
+from firebolt_local.cluster.ports import free_port
 from firebolt_local.errors import LocalError, PortTakenError
-from firebolt_local.existing import read_existing
-from firebolt_local.kube_http import KubeHttp
-from firebolt_local.pki import KeyPair
-from firebolt_local.ports import free_port
+from firebolt_local.programs import provision
 
 StartControlPlane = Callable[..., ControlPlane]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -95,7 +96,7 @@ def test_given_two_side_by_side_then_they_share_nothing(
 def test_when_stopped_then_no_process_and_no_data_is_left(fresh_control_plane: StartControlPlane) -> None:
     plane = fresh_control_plane()
     running = processes.read_records(plane.folder)
-    assert set(running) == set(programs.CONTROL_PLANE)
+    assert set(running) == set(provision.CONTROL_PLANE)
     plane.stop()
     assert not any(record.is_alive() for record in running.values())
     assert not (plane.folder / "etcd").exists()
@@ -108,7 +109,7 @@ def test_given_a_port_that_is_taken_meanwhile_then_another_is_tried(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         occupied = taken.getsockname()[1]
         offers = iter([occupied])
-        monkeypatch.setattr("firebolt_local.control_plane.free_port", lambda: next(offers, None) or free_port())
+        monkeypatch.setattr("firebolt_local.cluster.control_plane.free_port", lambda: next(offers, None) or free_port())
         plane = fresh_control_plane(controllers=(), scheduler=False)
         assert plane.port != occupied
         assert plane.http.is_ready()

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local import programs
 from firebolt_local.images import labels, operator_image, standin_images, system
 from firebolt_local.images.archive import full_reference, image_references
 from firebolt_local.images.catalogue import BUILDS, build_all
 from firebolt_local.images.layers import LayerStore
 from firebolt_local.images.stores import default_store
+from firebolt_local.programs import provision
 
 pytestmark = pytest.mark.slow
 
 
 def test_given_the_same_packages_then_the_images_of_a_cluster_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     # Any program will do here, and this one is built in seconds.
-    program = programs.provide(["pause"])["pause"]
-    given: dict[str, Path] = dict.fromkeys(programs.IN_IMAGES, program)
+    program = provision.provide(["pause"])["pause"]
+    given: dict[str, Path] = dict.fromkeys(provision.IN_IMAGES, program)
     first, second = (
         system.build_system_images(tmp_path / place, given, store=LayerStore(tmp_path / f"{place}-layers"))
         for place in ("one", "two")

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 import firebolt_local
-from firebolt_local import processes, programs
-from firebolt_local.clusters import ClusterFolder
+from firebolt_local.cluster import processes
+from firebolt_local.cluster.folder import ClusterFolder
 from firebolt_local.node import cluster as nodes
 from firebolt_local.node.cgroups import ClusterGroup, machine_hierarchies
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.node.packages import missing_packages
+from firebolt_local.programs import provision
 from tests.api.local.nodes import NODE_PORT, PORT, kubectl, namespaces_of, processes_in, traces, workload
 
 _SECONDS = 120
@@ -67,7 +68,7 @@ class CommandLine:
 @pytest.fixture(scope="module", autouse=True)
 def node_programs() -> None:
     """Built beforehand, not on the clock of a command."""
-    programs.provide(programs.FOR_NODES)
+    provision.provide(provision.FOR_NODES)
 
 
 @pytest.fixture

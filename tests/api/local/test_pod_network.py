@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from firebolt_local.cluster.pod_network import PodNetwork
+from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
-from firebolt_local.pod_network import PodNetwork
-from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
-from firebolt_local.simulated_pods import SimulatedPods
 from tests.api.local.workloads import Pods, eventually
 
 FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())"

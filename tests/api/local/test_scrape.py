@@ -2,9 +2,9 @@
 
 import pytest
 
+from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
-from firebolt_local.scrape import Behaviour, Mode, ScrapeControl
-from firebolt_local.simulated_pods import SimulatedPods
 from tests.api.local.workloads import Pods, eventually
 
 

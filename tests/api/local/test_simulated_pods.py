@@ -2,8 +2,8 @@
 
 import pytest
 
-from firebolt_local.kube_http import KubeRequestError
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.kube_http import KubeRequestError
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from tests.api.local.workloads import Pods, a_pod, a_pod_template, a_statefulset, eventually
 
 

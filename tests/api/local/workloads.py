@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from firebolt_local.kube_http import KubeHttp
+from firebolt_local.cluster.kube_http import KubeHttp
 from firebolt_operator.refs import Manifest
 
 T = TypeVar("T")

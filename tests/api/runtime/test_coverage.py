@@ -1,6 +1,6 @@
 """Namespaces and labels decide what a cache knows, on a real API server."""
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.live import fetch_live
 from tests.api.runtime.config_maps import LABEL, a_cache, a_client, a_config_map, following, ref_to

@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.runtime.cache import Cache
 from tests.api.runtime.config_maps import (

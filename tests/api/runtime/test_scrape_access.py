@@ -5,7 +5,7 @@ import secrets
 
 import aiohttp
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.runtime.certificates import self_signed_pem, server_context
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.metrics_server import metrics_app

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.kube.client import KubeClient

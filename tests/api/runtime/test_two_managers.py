@@ -18,7 +18,7 @@ from typing import IO, Final
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from tests.api.runtime.load_manager import LEASE_NAME
 
 NAMESPACE: Final = "default"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local.control_plane import ControlPlane
+from firebolt_local.cluster.control_plane import ControlPlane
 from tests.api.wake.limits import POLICY_FILE
 from tests.api.wake.place import Place, a_door
 from tests.support.crds import install_crds

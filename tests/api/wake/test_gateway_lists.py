@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from firebolt_local.kube_http import KubeRequestError
+from firebolt_local.cluster.kube_http import KubeRequestError
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import CONFIG_MAPS
 from firebolt_operator.errors import ForbiddenError

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from firebolt_local.ports import free_port
+from firebolt_local.cluster.ports import free_port
 from firebolt_operator.wake.agent import Ports
 from tests.api.wake.envoy_stand_in import EnvoyStandIn, an_envoy
 from tests.api.wake.place import Place

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local.pod_network import PodNetwork
-from firebolt_local.simulated_pods import SimulatedPods
+from firebolt_local.cluster.pod_network import PodNetwork
+from firebolt_local.cluster.simulated_pods import SimulatedPods
 from tests.api.engine.fixtures import crds, operator, person, start_operator
 from tests.api.engine.person import Person
 from tests.api.wake.place import Place

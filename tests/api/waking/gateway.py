@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from firebolt_local.pod_network import PodNetwork
+from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_operator.api import names
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.extensions import socket_address

@@ -4,7 +4,7 @@ import base64
 import ssl
 from pathlib import Path
 
-from firebolt_local.pki import Authority, KeyPair, Subject
+from firebolt_local.cluster.pki import Authority, KeyPair, Subject
 from firebolt_operator.refs import Manifest
 
 

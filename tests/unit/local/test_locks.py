@@ -1,13 +1,12 @@
 """Does a lock keep others out, and does a dead holder never keep anyone out?"""
 
-import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
-from firebolt_local import locks
 from firebolt_local.locks import exclusive
+from tests.support.child_processes import python_environment
 
 _HOLD = """
 import sys, time
@@ -38,7 +37,7 @@ def test_given_a_holder_then_the_next_waits_and_is_told(tmp_path: Path) -> None:
 
 def test_given_a_file_that_a_dead_holder_left_then_nobody_waits(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    environment = {**os.environ, "PYTHONPATH": str(Path(locks.__file__).parent.parent)}
+    environment = python_environment()
     with subprocess.Popen([sys.executable, "-c", _HOLD, path], stdout=subprocess.PIPE, env=environment) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"

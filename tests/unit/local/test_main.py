@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import firebolt_local
 from firebolt_local.main import main
+from tests.support.child_processes import python_environment
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def test_given_a_folder_that_may_not_be_written_then_it_says_so(tmp_path: Path) 
     # Root may write everywhere, but for this right of its own.
     without_rights = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
     command = [sys.executable, "-m", "firebolt_local", "up", "--control-plane", "--folder", str(tmp_path / "cluster")]
-    environment = {**os.environ, "PYTHONPATH": str(Path(firebolt_local.__file__).parent.parent)}
+    environment = python_environment()
     done = subprocess.run([*without_rights, *command], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "choose a folder that you may write to" in done.stderr
@@ -126,7 +126,7 @@ def test_given_a_full_disk_then_it_says_so_and_leaves_nothing(state: Path) -> No
     program = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
     program += "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     program += "from firebolt_local.main import main; sys.exit(main(['up', '--control-plane']))"
-    environment = {**os.environ, "PYTHONPATH": str(Path(firebolt_local.__file__).parent.parent)}
+    environment = python_environment()
     done = subprocess.run(
         [sys.executable, "-B", "-c", program], env=environment, capture_output=True, text=True, check=False
     )

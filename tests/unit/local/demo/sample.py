@@ -12,7 +12,7 @@ from firebolt_local.demo.recording import (
     Serving,
     Step,
 )
-from firebolt_local.load import Answer
+from firebolt_local.testing.load import Answer
 
 OLD = "ghcr.io/firebolt-db/engine:release-5.0.1"
 NEW = "ghcr.io/firebolt-db/engine:release-5.0.2"

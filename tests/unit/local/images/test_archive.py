@@ -10,7 +10,7 @@ import pytest
 
 from firebolt_local.images.archive import Image, full_reference, image_references, write_archive
 from firebolt_local.images.layers import Layer, LayerStore
-from firebolt_local.recipes import go_architecture
+from firebolt_local.programs.recipes import go_architecture
 
 
 @pytest.fixture

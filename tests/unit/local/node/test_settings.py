@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from firebolt_local.cluster.pki import KeyPair
 from firebolt_local.node import toml
 from firebolt_local.node.capabilities import has_sys_resource
 from firebolt_local.node.containerd import Runtime, containerd_config, containerd_environment, pod_network
 from firebolt_local.node.kubelet import KubeletFacts, kubelet_config, kubelet_flags
 from firebolt_local.node.proxy import proxy_flags
-from firebolt_local.pki import KeyPair
 
 HERE = Path("/cluster")
 FACTS = KubeletFacts(

@@ -1,0 +1,73 @@
+"""How does this tool itself talk to an API server, with nothing but the standard library?"""
+
+import http.client
+import json
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from firebolt_local.cluster.pki import KeyPair
+from firebolt_local.errors import LocalError
+from firebolt_operator.refs import Manifest
+
+MERGE_PATCH = "application/merge-patch+json"
+_JSON = "application/json"
+
+
+class KubeRequestError(LocalError):
+    """The API server answered, and the answer was no."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class KubeHttp:
+    """One connection per request: simple, and it notices a restarted server at once."""
+
+    server: str
+    tls: ssl.SSLContext
+    timeout_seconds: float = 10
+
+    @classmethod
+    def with_certificate(cls, server: str, authority: Path, pair: KeyPair) -> "KubeHttp":
+        tls = ssl.create_default_context(cafile=str(authority))
+        tls.load_cert_chain(pair.certificate, pair.key)
+        return cls(server, tls)
+
+    def get(self, path: str) -> Manifest:
+        return self._json("GET", path)
+
+    def create(self, path: str, manifest: Manifest) -> Manifest:
+        return self._json("POST", path, manifest)
+
+    def patch(self, path: str, change: Manifest) -> Manifest:
+        return self._json("PATCH", path, change, MERGE_PATCH)
+
+    def delete(self, path: str) -> Manifest:
+        return self._json("DELETE", path)
+
+    def text(self, method: str, path: str, body: str | None = None, content_type: str = _JSON) -> tuple[int, str]:
+        address = urlsplit(self.server).netloc
+        connection = http.client.HTTPSConnection(address, context=self.tls, timeout=self.timeout_seconds)
+        try:
+            connection.request(method, path, body=body, headers={"Content-Type": content_type, "Accept": _JSON})
+            response = connection.getresponse()
+            return response.status, response.read().decode(errors="replace")
+        finally:
+            connection.close()
+
+    def is_ready(self) -> bool:
+        try:
+            return self.text("GET", "/readyz")[0] == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def _json(self, method: str, path: str, body: Manifest | None = None, content_type: str = _JSON) -> Manifest:
+        status, answer = self.text(method, path, None if body is None else json.dumps(body), content_type)
+        if status >= http.client.BAD_REQUEST:
+            raise KubeRequestError(status, f"{method} {path}: HTTP {status}: {answer}")
+        result: Manifest = json.loads(answer)
+        return result

@@ -1,0 +1,122 @@
+"""Which programs can be built, from which pinned Go module and with which flags?"""
+
+import hashlib
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from firebolt_local.errors import LocalError
+
+_MODULES = Path(str(files("firebolt_local.programs"))) / "modules"
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+_BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
+_STRIP_FLAGS = ("-s", "-w")
+
+
+@dataclass(frozen=True, slots=True)
+class GoModule:
+    """A small module of ours that pins one project: go.mod, go.sum and the packages in use."""
+
+    folder: Path
+    linker_flags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def build_flags(self) -> list[str]:
+        linker_flags = " ".join((*_STRIP_FLAGS, *self.linker_flags))
+        return [*_BUILD_FLAGS, f"-ldflags={linker_flags}", f"-tags={','.join(self.tags)}"]
+
+    def fingerprint(self) -> str:
+        """Changes whenever the programs built from this module would."""
+        digest = hashlib.sha256("\n".join((go_platform(), *self.build_flags())).encode())
+        for path in sorted(self.folder.glob("go.*")) + sorted(self.folder.glob("*.go")):
+            content = path.read_bytes()
+            digest.update(f"{path.name} {len(content)}\n".encode())
+            digest.update(content)
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    program: str
+    module: GoModule
+    package: str
+
+
+def go_architecture() -> str:
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
+        raise LocalError(f"no programs can be built for {machine}; use a machine with {' or '.join(_ARCHITECTURES)}")
+    return _ARCHITECTURES[machine]
+
+
+def go_platform() -> str:
+    return f"linux/{go_architecture()}"
+
+
+def pinned_version(folder: Path, project: str) -> str:
+    """The version that a module of ours requires, so that it is written down once."""
+    found = re.search(rf"^require {re.escape(project)} v(\S+)$", (folder / "go.mod").read_text(), re.MULTILINE)
+    if found is None:
+        raise RuntimeError(f"{folder / 'go.mod'} requires no {project}")
+    return found[1]
+
+
+def _kubernetes() -> GoModule:
+    folder = _MODULES / "kubernetes"
+    version = pinned_version(folder, "k8s.io/kubernetes")
+    major, minor, _ = version.split(".", 2)
+    # Without these it calls itself v0.0.0, and clients misbehave.
+    values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    return GoModule(folder, tuple(f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items()))
+
+
+def _containerd() -> GoModule:
+    folder = _MODULES / "containerd"
+    version = pinned_version(folder, "github.com/containerd/containerd/v2")
+    flag = f"-X github.com/containerd/containerd/v2/version.Version={version}"
+    return GoModule(folder, (flag,), ("no_btrfs", "no_zfs", "no_aufs", "no_devmapper", "no_tracing"))
+
+
+def _helm() -> GoModule:
+    folder = _MODULES / "helm"
+    version = pinned_version(folder, "helm.sh/helm/v3")
+    kubernetes = pinned_version(_MODULES / "kubernetes", "k8s.io/kubernetes")
+    major, minor, _ = kubernetes.split(".", 2)
+    # Charts that are only rendered are told this version of Kubernetes; left alone, helm says 1.20.
+    packages = ("chartutil", "lint/rules")
+    told = {
+        f"pkg/{package}.k8sVersion{name}": value
+        for package in packages
+        for name, value in (("Major", major), ("Minor", minor))
+    }
+    values = {"internal/version.version": f"v{version}", **told}
+    return GoModule(folder, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
+
+
+def _recipes() -> dict[str, Recipe]:
+    kubernetes, containerd = _kubernetes(), _containerd()
+    etcd, kwok, coredns, pause = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns", "pause"))
+    provisioner = GoModule(_MODULES / "local_path_provisioner")
+    cluster = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
+    runtime = ("containerd", "containerd-shim-runc-v2", "ctr")
+    recipes = [
+        Recipe("etcd", etcd, "go.etcd.io/etcd/server/v3"),
+        *(Recipe(name, kubernetes, f"k8s.io/kubernetes/cmd/{name}") for name in cluster),
+        Recipe("kwok", kwok, "sigs.k8s.io/kwok/cmd/kwok"),
+        *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
+        Recipe("coredns", coredns, "."),
+        Recipe("pause", pause, "."),
+        Recipe("helm", _helm(), "helm.sh/helm/v3/cmd/helm"),
+        Recipe("local-path-provisioner", provisioner, "github.com/rancher/local-path-provisioner"),
+    ]
+    return {recipe.program: recipe for recipe in recipes}
+
+
+RECIPES: Mapping[str, Recipe] = _recipes()

@@ -1,0 +1,204 @@
+"""Is a program built once, completely or not at all, and does every failure say what to do?"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from firebolt_local.errors import LocalError
+from firebolt_local.programs import provision
+from firebolt_local.programs.build import Workshop
+from firebolt_local.programs.recipes import GoModule, Recipe
+from tests.support.child_processes import python_environment
+
+GO = shutil.which("go")
+pytestmark = pytest.mark.skipif(GO is None, reason="no go on PATH")
+
+_MODULE = "module sample\n\ngo 1.26\n"
+_MAIN = "package main\n\nfunc main() { println(%s) }\n"
+_BUILD = """
+import sys
+from pathlib import Path
+from firebolt_local.programs.build import Workshop
+from firebolt_local.programs.recipes import GoModule, Recipe
+module = GoModule(Path(sys.argv[1]))
+Workshop(Path(sys.argv[2]), lambda: Path(sys.argv[3]), print).build([Recipe("one", module, "./one")])
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Go's own runtime, compiled once: every workshop starts with an empty cache, and seconds matter here."""
+    folder = tmp_path_factory.mktemp("compiled")
+    a_module(folder / "module")
+    environment = {**os.environ, "GOCACHE": str(folder / "cache"), "CGO_ENABLED": "0"}
+    command = [str(GO), "build", "-trimpath", "-buildvcs=false", "-o", str(folder / "one"), "./one"]
+    subprocess.run(command, cwd=folder / "module", env=environment, check=True)
+    return folder / "cache"
+
+
+@pytest.fixture
+def recipes(tmp_path: Path, compiled: Path) -> dict[str, Recipe]:
+    module = a_module(tmp_path / "module")
+    shutil.copytree(compiled, a_workshop(tmp_path).folder(module) / ".building" / "compiled")
+    return {name: Recipe(name, module, f"./{name}") for name in ("one", "two")}
+
+
+@pytest.fixture
+def no_assets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(provision.ASSETS_VARIABLE, raising=False)
+
+
+def a_module(folder: Path) -> GoModule:
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "main.go").write_text(_MAIN % f'"{name}"')
+    (folder / "go.mod").write_text(_MODULE)
+    return GoModule(folder)
+
+
+def a_workshop(tmp_path: Path, said: list[str] | None = None) -> Workshop:
+    heard = said if said is not None else []
+    return Workshop(tmp_path / "cache", lambda: Path(str(GO)), lambda text, end: heard.append(text + end))
+
+
+def files_of(workshop: Workshop, recipes: dict[str, Recipe]) -> list[str]:
+    return sorted(path.name for path in workshop.folder(recipes["one"].module).iterdir())
+
+
+@pytest.mark.usefixtures("no_assets")
+def test_given_nothing_then_what_is_asked_for_is_built_once(tmp_path: Path, recipes: dict[str, Recipe]) -> None:
+    said = list[str]()
+    workshop = a_workshop(tmp_path, said)
+    found = provision.provide(["two", "one"], recipes=recipes, workshop=workshop)
+    assert subprocess.run([found["two"]], capture_output=True, check=True).stderr == b"two\n"
+    assert [text.partition(" ...")[0] for text in said[::2]] == ["[1/2] two", "[2/2] one"]
+    assert files_of(workshop, recipes) == ["one", "two"]
+    assert [path.name for path in workshop.cache.iterdir()] == [found["one"].parent.name]
+    said.clear()
+    assert provision.provide(["one", "two"], recipes=recipes, workshop=workshop) == found
+    assert said == []
+
+
+def test_given_assets_then_they_are_used_and_only_the_rest_is_built(
+    tmp_path: Path, recipes: dict[str, Recipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / "assets" / "one"
+    given.parent.mkdir()
+    given.write_text("#!/bin/sh\n")
+    given.chmod(0o755)
+    monkeypatch.setenv(provision.ASSETS_VARIABLE, str(given.parent))
+    workshop = a_workshop(tmp_path)
+    assert provision.provide(["one", "two"], recipes=recipes, workshop=workshop)["one"] == given
+    assert files_of(workshop, recipes) == ["two"]
+
+
+def test_given_a_killed_build_then_nothing_looks_finished_and_the_next_one_finishes(tmp_path: Path) -> None:
+    module = a_module(tmp_path / "module")  # nothing compiled yet: there is time to be killed
+    workshop = a_workshop(tmp_path)
+    arguments = [sys.executable, "-c", _BUILD, str(module.folder), str(workshop.cache), str(GO)]
+    environment = python_environment()
+    with subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL) as builder:
+        go = _compiler_of(builder)
+        builder.send_signal(signal.SIGKILL)
+        builder.wait()
+    _wait_until_gone(go)
+    recipe = Recipe("one", module, "./one")
+    assert workshop.find(recipe) is None
+    said = list[str]()
+    a_workshop(tmp_path, said).build([recipe])
+    assert subprocess.run([workshop.folder(module) / "one"], capture_output=True, check=True).stderr == b"one\n"
+    assert [path.name for path in workshop.cache.iterdir()] == [workshop.folder(module).name]
+
+
+def test_given_half_a_cache_then_it_is_completed(tmp_path: Path, recipes: dict[str, Recipe]) -> None:
+    workshop = a_workshop(tmp_path)
+    folder = workshop.folder(recipes["one"].module)
+    (folder / "one").touch()  # empty, as after a crash of the machine
+    (folder / ".building" / "one.4711").write_bytes(b"\x7fELF half a program")
+    (folder.with_name(f"{folder.name}.lock")).touch()
+    workshop.build([recipes["one"]])
+    assert subprocess.run([folder / "one"], capture_output=True, check=True).stderr == b"one\n"
+    assert files_of(workshop, recipes) == ["one"]
+
+
+def test_given_no_space_then_it_says_how_much_is_needed_and_where_to_get_it(
+    tmp_path: Path, recipes: dict[str, Recipe]
+) -> None:
+    module = recipes["one"].module
+    limited = tmp_path / "limited-go"
+    limited.write_text(f'#!/bin/sh\n[ "$1" = build ] && ulimit -f 256\nexec {GO} "$@"\n')
+    limited.chmod(0o755)
+    workshop = Workshop(tmp_path / "cache", lambda: limited, lambda _text, _end: None)
+    with pytest.raises(LocalError, match="no space to build one") as caught:
+        workshop.build([recipes["one"]])
+    assert "XDG_CACHE_HOME" in str(caught.value)
+    assert workshop.find(Recipe("one", module, "./one")) is None
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_given_no_module_proxy_then_it_says_what_could_not_be_fetched(
+    tmp_path: Path, recipes: dict[str, Recipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = recipes["one"].module.folder
+    (folder / "go.mod").write_text(f"{_MODULE}\nrequire example.org/thing v1.2.3\n")
+    (folder / "go.sum").write_text(
+        "example.org/thing v1.2.3 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
+        "example.org/thing v1.2.3/go.mod h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
+    )
+    (folder / "one" / "main.go").write_text('package main\n\nimport _ "example.org/thing"\n\nfunc main() {}\n')
+    monkeypatch.setenv("GOPROXY", "http://127.0.0.1:1")
+    with pytest.raises(LocalError, match="could not be fetched; connect to a Go module proxy"):
+        a_workshop(tmp_path).build([recipes["one"]])
+
+
+def test_given_sources_that_do_not_compile_then_it_says_where_the_reason_is(
+    tmp_path: Path, recipes: dict[str, Recipe]
+) -> None:
+    (recipes["one"].module.folder / "one" / "main.go").write_text("package main\n\nfunc main() { oops }\n")
+    with pytest.raises(LocalError, match=r"building one failed; the reason is in (.*)") as caught:
+        a_workshop(tmp_path).build([recipes["one"]])
+    assert "undefined: oops" in Path(str(caught.value).rpartition(" ")[2]).read_text()
+
+
+def test_given_no_module_cache_at_home_then_none_is_left_there(
+    tmp_path: Path, recipes: dict[str, Recipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("GOPATH", "GOMODCACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    workshop = a_workshop(tmp_path)
+    workshop.build([recipes["one"]])
+    assert [path for path in home.rglob("*") if "mod" in path.parts] == []
+    assert files_of(workshop, recipes) == ["one"]
+
+
+def _compiler_of(builder: "subprocess.Popen[bytes]") -> int:
+    """The pid of `go build`, once it runs."""
+    while builder.poll() is None:
+        for child in Path(f"/proc/{builder.pid}/task/{builder.pid}/children").read_text().split():
+            if _command_of(child)[:2] == [str(GO).encode(), b"build"]:
+                return int(child)
+        time.sleep(0.005)
+    raise AssertionError("go never ran")
+
+
+def _command_of(pid: str) -> list[bytes]:
+    """Nothing once it has ended: `go env`, which comes first, is there for a moment only."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return []
+
+
+def _wait_until_gone(pid: int) -> None:
+    while Path(f"/proc/{pid}").exists():
+        time.sleep(0.01)
