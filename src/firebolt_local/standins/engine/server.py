@@ -16,8 +16,9 @@ from firebolt_local.standins.engine.activity import Activity, exposition
 from firebolt_local.standins.engine.cluster import wait_until_formed
 from firebolt_local.standins.engine.config import Config, Tls
 from firebolt_local.standins.engine.database import Database
+from firebolt_local.standins.engine.door import Door
 from firebolt_local.standins.engine.queries import Queries
-from firebolt_local.standins.environment import listen_address, whole_number
+from firebolt_local.standins.environment import whole_number
 
 HEALTH_PORT: Final = 8122
 METRICS_PORT: Final = 9090
@@ -25,7 +26,6 @@ QUERY_SLOTS: Final = 64
 MAX_QUERY_BYTES: Final = 64 * 2**20
 EXIT_QUERIES_CUT: Final = 1
 LAST_WORDS_SECONDS: Final = 2
-_LOOK_EVERY_SECONDS: Final = 0.02
 _METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -48,16 +48,16 @@ async def serve(config: Config, data_dir: Path) -> int:
     database = Database(data_dir / f"{socket.gethostname()}.duckdb")
     queries = Queries(database, activity, slots=whole_number("STANDIN_QUERY_SLOTS", QUERY_SLOTS))
     ports = _ports(config)
-    runners = await _start_listeners(config, ports, activity, queries)
+    doors = await _start_listeners(config, ports, activity, queries)
     try:
         async with asyncio.TaskGroup() as group:
             forming = group.create_task(_form(config, ports, activity), name="cluster")
             await activity.stopping.wait()
             forming.cancel()
-        return await _drain(config, activity, runners)
+        return await _drain(config, activity, doors)
     finally:
-        for runner in runners:
-            await runner.cleanup()
+        for door in doors:
+            await door.runner.cleanup()
         queries.close()
         database.close()
 
@@ -78,7 +78,7 @@ async def _form(config: Config, ports: Ports, activity: Activity) -> None:
     log.info("cluster of %d formed, ready", len(hosts))
 
 
-async def _drain(config: Config, activity: Activity, runners: list[web.AppRunner]) -> int:
+async def _drain(config: Config, activity: Activity, doors: list[Door]) -> int:
     log.info("stopping, %d queries to finish", activity.admitted)
     try:
         async with asyncio.timeout(config.grace_period.total_seconds()):
@@ -86,24 +86,12 @@ async def _drain(config: Config, activity: Activity, runners: list[web.AppRunner
     except TimeoutError:
         log.warning("cutting %d queries off: they outlast the grace period", activity.admitted)
         return EXIT_QUERIES_CUT
-    await _say_goodbye(runners[0])
+    await doors[0].close(patience_seconds=whole_number("STANDIN_LAST_WORDS_SECONDS", LAST_WORDS_SECONDS))
     log.info("drained")
     return 0
 
 
-async def _say_goodbye(runner: web.AppRunner) -> None:
-    """A query may be on its way on a kept connection: closing that now would leave its sender in doubt."""
-    for site in list(runner.sites):
-        await site.stop()
-    try:
-        async with asyncio.timeout(whole_number("STANDIN_LAST_WORDS_SECONDS", LAST_WORDS_SECONDS)):
-            while runner.server is not None and runner.server.connections:  # noqa: ASYNC110 - aiohttp has no event
-                await asyncio.sleep(_LOOK_EVERY_SECONDS)
-    except TimeoutError:
-        log.info("closing connections that are still kept")
-
-
-async def _start_listeners(config: Config, ports: Ports, activity: Activity, queries: Queries) -> list[web.AppRunner]:
+async def _start_listeners(config: Config, ports: Ports, activity: Activity, queries: Queries) -> list[Door]:
     """The query port comes first."""
     live, ready, metrics = _health_handlers(activity)
     health: dict[str, Handler] = {"/health/live": live, "/health/ready": ready}
@@ -111,9 +99,9 @@ async def _start_listeners(config: Config, ports: Ports, activity: Activity, que
     query_app.router.add_route("*", "/", queries.answer)
     tls = config.query_listener.tls
     return [
-        await _listen(query_app, ports.query, None if tls is None else _tls_context(tls)),
-        await _listen(_app(activity, health), ports.health),
-        await _listen(_app(activity, {"/metrics": metrics}), ports.metrics),
+        await Door.opened(query_app, ports.query, None if tls is None else _tls_context(tls)),
+        await Door.opened(_app(activity, health), ports.health),
+        await Door.opened(_app(activity, {"/metrics": metrics}), ports.metrics),
     ]
 
 
@@ -142,14 +130,6 @@ def _app(activity: Activity, handlers: dict[str, Handler]) -> web.Application:
     for path, handler in handlers.items():
         app.router.add_get(path, handler)
     return app
-
-
-async def _listen(app: web.Application, port: int, tls: ssl.SSLContext | None = None) -> web.AppRunner:
-    # A handler is cancelled when its client goes away: nobody waits for that answer any more.
-    runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, listen_address(), port, ssl_context=tls, backlog=1024).start()
-    return runner
 
 
 def _tls_context(tls: Tls) -> ssl.SSLContext:

@@ -72,7 +72,7 @@ async def test_given_queries_all_the_time_when_generations_change_then_none_is_l
                 assert await ended(old.process) == 0
             await _has_answered(active)
             senders.is_over = True
-        assert set(senders.outcomes) == {"answered"}
+        assert set(senders.outcomes) == {"answered"}, senders.outcomes
 
 
 async def _has_answered(engine: EngineProcess) -> None:
