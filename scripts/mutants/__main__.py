@@ -5,37 +5,20 @@ import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from scripts.mutants.mutations import Mutant, mutants_of
-from scripts.mutants.planting import SURVIVED, become_cold_mutant, become_warm_mutant
+from scripts.mutants.choosing import sample, task_of
+from scripts.mutants.modules import REPOSITORY, deciding, name_of, test_folders
+from scripts.mutants.mutations import mutants_of
+from scripts.mutants.planting import SURVIVED, Nursery, Task, become_cold_mutant
 from scripts.mutants.pool import exit_codes
-from scripts.mutants.report import Outcome, tell
+from scripts.mutants.report import Outcome, Progress, tell
 from scripts.mutants.tests_of import Traced, trace
 
-REPOSITORY = Path(__file__).parents[2]
-SOURCES = REPOSITORY / "src/firebolt_operator"
-DECIDING = (
-    "policy/*.py",
-    "gateway/*.py",
-    "engineclass/decide.py",
-    *(f"engine/{name}.py" for name in (
-        "act", "applied_fields", "autostop", "comparison", "conditions", "deletion", "drain_rules", "draining", "drift",
-        "effective", "gates", "hashes", "known_fields", "observe", "ownership", "parking", "phases", "plan", "schedule",
-        "services", "statefulset", "statefulset_warnings", "sweep", "template", "template_merge", "volumes",
-    )),
-    *(f"instance/{name}.py" for name in (
-        "act", "conditions", "decide", "deletion", "failed", "ownership", "postgres_step", "settled", "status", "steps",
-        "upkeep",
-    )),
-    *(f"wake/{name}.py" for name in ("answers", "capacity", "holds", "slices", "stamping")),
-)  # fmt: skip
-TESTS = ("api", "components", "engine", "engineclass", "gateway", "instance", "policy", "wake")
 QUIET = [
     "-o",
     "addopts=--import-mode=importlib",
@@ -52,81 +35,60 @@ QUIET = [
 HEAVY_IMPORTS = ("aiohttp", "hypothesis", "lupa", "msgspec", "prometheus_client", "pytest_asyncio", "yaml")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    path: Path
-    mutant: Mutant
-    tests: tuple[str, ...]
-
-
 def main() -> int:
     options = _options()
+    began_at = time.monotonic()
     os.chdir(REPOSITORY)
     os.environ["FIREBOLT_CI"] = "yes"  # properties try the same examples each time
-    paths = list(_deciding(options.only))
-    folders = [f"tests/unit/{name}" for name in TESTS if Path(f"tests/unit/{name}").is_dir()]
+    mutants = [(path, mutant) for path in deciding(options.only) for mutant in mutants_of(path.read_text())]
+    chosen = mutants if options.all else sample(mutants, options.sample, options.seed)
+    print(f"{len(chosen)} of {len(mutants)} mutants, {options.processes} at a time; tracing the tests", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{len(paths)} modules; tracing their tests", flush=True)
-        traced = trace(frozenset(map(str, paths)), [*QUIET, *folders], Path(folder))
-    tasks = list(_tasks(paths, traced, options.every))
-    print(f"{len(tasks)} mutants, {options.processes} at a time", flush=True)
-    survivors = _survivors(tasks, folders, options.processes)
-    return tell([Outcome(str(task.path.relative_to(SOURCES)), task.mutant, task in survivors) for task in tasks])
+        traced = trace(frozenset(str(path) for path, _ in chosen), [*QUIET, *test_folders()], Path(folder))
+    print(f"{len(traced.seconds)} tests traced after {time.monotonic() - began_at:.0f} s", flush=True)
+    tasks = [task_of(path, mutant, traced) for path, mutant in chosen]
+    survivors = _survivors(tasks, traced, options.processes)
+    code = tell([Outcome(name_of(task.path), task.mutant, task in survivors) for task in tasks])
+    print(f"{time.monotonic() - began_at:.0f} s")
+    return code
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="modules whose path has this in it")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="one mutant in N")
+    parser.add_argument("--all", action="store_true", help="every mutant, not a sample")
+    parser.add_argument("--sample", type=int, default=1000, metavar="N", help="so many mutants (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample: another one, another sample")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     return parser.parse_args()
 
 
-def _deciding(only: str) -> Iterator[Path]:
-    for pattern in DECIDING:
-        found = sorted(SOURCES.glob(pattern))
-        if not found:
-            raise SystemExit(f"{pattern} names no module any more: mend the list in {__file__}")
-        yield from (path for path in found if only in str(path))
-
-
-def _tasks(paths: list[Path], traced: Traced, every: int) -> Iterator[Task]:
-    for path in paths:
-        for mutant in mutants_of(path.read_text())[::every]:
-            tests = traced.running(path, mutant.lines) if mutant.function else _all_of_the_room(path, traced)
-            yield Task(path, mutant, tuple(tests))
-
-
-def _all_of_the_room(path: Path, traced: Traced) -> list[str]:
-    """What is decided at import shows in whoever uses it, and that may be generated code, which no trace sees."""
-    own = traced.running(path, None)
-    room = f"tests/unit/{path.parent.name}/"
-    return [*own, *sorted({test for test in traced.seconds if test.startswith(room)} - set(own))]
-
-
-def _survivors(tasks: list[Task], folders: list[str], processes: int) -> set[Task]:
+def _survivors(tasks: list[Task], traced: Traced, processes: int) -> set[Task]:
     for name in HEAVY_IMPORTS:
         importlib.import_module(name)
-    noticed_by_somebody = [task for task in tasks if task.tests]
-    warm = [task for task in noticed_by_somebody if task.mutant.function]
-    survived_warm = _in_a_fork_of_its_own(warm, folders, processes)
+    survived_warm = _in_a_fork_of_its_own([task for task in tasks if not task.is_cold], processes)
 
     def become(task: Task) -> NoReturn:
-        become_cold_mutant(task.path, task.mutant.number, [*QUIET, *task.tests])
+        become_cold_mutant(task, traced.seconds, QUIET)
 
-    cold = [task for task in noticed_by_somebody if not task.mutant.function or task in survived_warm]
-    codes = exit_codes(cold, become, processes)
+    cold = [task for task in tasks if task.tests and (task.is_cold or task in survived_warm)]
+    progress = Progress("cold", len(cold))
+
+    def tell_progress(task: Task, code: int) -> None:
+        progress.ended(str(task), survived=code == SURVIVED)
+
+    codes = exit_codes(cold, become, processes, tell_progress)
     return {task for task in tasks if not task.tests or codes.get(task) == SURVIVED}
 
 
-def _in_a_fork_of_its_own(tasks: list[Task], folders: list[str], processes: int) -> set[Task]:
+def _in_a_fork_of_its_own(tasks: list[Task], processes: int) -> set[Task]:
     """It imports and collects everything; this process stays cold."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         plant = WarmPlant(tasks, processes)
-        pytest.main([*QUIET, *folders], plugins=[plant])
+        pytest.main([*QUIET, *test_folders()], plugins=[plant])
         with os.fdopen(writer, "w") as answer:
             answer.write(" ".join(map(str, plant.survivors)))
         os._exit(0)
@@ -144,11 +106,15 @@ class WarmPlant:
         self.tasks, self.processes, self.survivors = tasks, processes, list[int]()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        def become(number: int) -> NoReturn:
-            task = self.tasks[number]
-            become_warm_mutant(session, task.path, task.mutant.number, task.tests)
+        nursery, progress = Nursery(session), Progress("warm", len(self.tasks))
 
-        codes = exit_codes(range(len(self.tasks)), become, self.processes)
+        def become(number: int) -> NoReturn:
+            nursery.become_mutant(self.tasks[number])
+
+        def tell_progress(number: int, code: int) -> None:
+            progress.ended(str(self.tasks[number]), survived=code == SURVIVED)
+
+        codes = exit_codes(range(len(self.tasks)), become, self.processes, tell_progress)
         self.survivors = [number for number, code in codes.items() if code == SURVIVED]
         return True
 

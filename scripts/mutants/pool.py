@@ -13,8 +13,13 @@ WALL_SECONDS = 300
 _LOOK_EVERY_SECONDS = 0.005
 
 
-def exit_codes(tasks: Iterable[Task], become: Callable[[Task], NoReturn], processes: int) -> dict[Task, int]:
-    """`become` runs in a fork and never returns."""
+def exit_codes(
+    tasks: Iterable[Task],
+    become: Callable[[Task], NoReturn],
+    processes: int,
+    tell: Callable[[Task, int], None] = lambda _task, _code: None,
+) -> dict[Task, int]:
+    """`become` runs in a fork and never returns; `tell` hears of each that ended."""
     waiting, running, ended = list(reversed(list(tasks))), dict[int, tuple[Task, float]](), dict[Task, int]()
     while waiting or running:
         while waiting and len(running) < processes:
@@ -25,6 +30,7 @@ def exit_codes(tasks: Iterable[Task], become: Callable[[Task], NoReturn], proces
             if done:
                 ended[task] = os.waitstatus_to_exitcode(status)
                 del running[pid]
+                tell(task, ended[task])
             elif time.monotonic() > deadline:
                 with suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)

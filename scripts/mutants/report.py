@@ -1,11 +1,13 @@
 """What did the mutants show? Figures by module, and who survived without a word about it in the documentation."""
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 EXPLANATIONS = Path(__file__).parents[2] / "docs/dev/mutants.md"
 LEAST_FOUND = 0.93
+TELL_EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,21 @@ class Outcome:
 
     def __str__(self) -> str:
         return f"{self.module}, {self.mutant}"
+
+
+@dataclass(slots=True)
+class Progress:
+    """On standard error: a run takes long enough for people to wonder, and survivors are of interest at once."""
+
+    stage: str
+    left: int
+
+    def ended(self, mutant: str, *, survived: bool) -> None:
+        self.left -= 1
+        if survived:
+            print(f"{self.stage}: survived: {mutant}", file=sys.stderr, flush=True)
+        if self.left % TELL_EVERY == 0:
+            print(f"{self.stage}: {self.left} to go", file=sys.stderr, flush=True)
 
 
 def tell(outcomes: list[Outcome]) -> int:

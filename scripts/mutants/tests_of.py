@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
@@ -25,8 +25,12 @@ class Traced:
         """Without lines: everything that runs any line of the file."""
         tests = self.lines.get(str(path), {})
         first, last = wanted or (0, sys.maxsize)
-        chosen = [test for test, lines in tests.items() if any(first <= line <= last for line in lines)]
-        return sorted(chosen, key=lambda test: (self.seconds[test], test))
+        return self.quickest_first(
+            test for test, lines in tests.items() if any(first <= line <= last for line in lines)
+        )
+
+    def quickest_first(self, tests: Iterable[str]) -> list[str]:
+        return sorted(tests, key=lambda test: (self.seconds[test], test))
 
 
 @dataclass(slots=True)

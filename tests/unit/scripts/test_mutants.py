@@ -7,9 +7,20 @@ from types import ModuleType
 
 import pytest
 
-from scripts.mutants.mutations import mutants_of
-from scripts.mutants.planting import mutated_code, swap_functions
+from scripts.mutants.choosing import sample, task_of
+from scripts.mutants.modules import SOURCES
+from scripts.mutants.mutations import Mutant, mutants_of
+from scripts.mutants.planting import (
+    FOUND,
+    SURVIVED,
+    Task,
+    become_cold_mutant,
+    functions_by_file,
+    mutated_code,
+    swap_functions,
+)
 from scripts.mutants.pool import exit_codes
+from scripts.mutants.tests_of import Traced
 
 SOURCE = '''"""Documentation is left alone."""
 from functools import lru_cache
@@ -77,7 +88,7 @@ def module(tmp_path: Path) -> ModuleType:
 def plant(module: ModuleType, was: str, became: str) -> None:
     path = Path(str(module.__file__))
     number = next(mutant.number for mutant in mutants_of(SOURCE) if (mutant.was, mutant.became) == (was, became))
-    swap_functions(path, mutated_code(path, number))
+    swap_functions(functions_by_file()[str(path)], mutated_code(path, number))
 
 
 def test_a_fault_reaches_those_who_imported_the_function_before(module: ModuleType) -> None:
@@ -91,6 +102,63 @@ def test_a_fault_reaches_those_who_imported_the_function_before(module: ModuleTy
     assert not room.is_full
     plant(module, "number + by", "number - by")
     assert one_more(1) == 0
+
+
+DECIDE = SOURCES / "engine/phases.py"
+TRACED = Traced(
+    seconds={"tests/unit/engine/a.py::slow": 2.0, "tests/unit/engine/a.py::quick": 1.0, "tests/unit/wake/b.py::c": 0.1},
+    lines={str(DECIDE): {"tests/unit/engine/a.py::slow": [3]}},
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "tests", "is_cold"),
+    [
+        pytest.param("decide", 3, ["slow"], False, id="a-test-runs-it"),
+        pytest.param("table", 9, ["slow", "quick"], True, id="a-function-that-runs-at-import-only"),
+        pytest.param("", 1, ["slow", "quick"], True, id="outside-of-functions"),
+    ],
+)
+def test_what_takes_effect_at_import_is_tried_on_all_tests_of_its_room(
+    function: str, line: int, tests: list[str], is_cold: bool
+) -> None:
+    task = task_of(DECIDE, Mutant(0, (line, line), function, "1", "2"), TRACED)
+    assert [test.partition("::")[2] for test in task.tests] == tests
+    assert task.is_cold is is_cold
+
+
+def test_a_sample_is_the_same_each_time_and_has_no_more_than_there_are() -> None:
+    everything = list(range(100))
+    assert sample(everything, 10, seed=1) == sample(everything, 10, seed=1) != sample(everything, 10, seed=2)
+    assert sample(everything, 1000, seed=1) == everything
+
+
+PARAMETRISED = """
+import pytest, {name}
+@pytest.mark.parametrize("word", sorted({name}.WORDS))
+def test_short(word):
+    assert len(word) < {longest}
+"""
+
+
+@pytest.mark.parametrize(
+    ("longest", "code"),
+    [
+        pytest.param(9, SURVIVED, id="that-a-test-is-gone-is-not-noticed"),
+        pytest.param(5, FOUND, id="a-test-that-came-with-the-fault-counts"),
+    ],
+)
+def test_given_a_fault_that_changes_the_parameters_of_a_test(tmp_path: Path, longest: int, code: int) -> None:
+    """The word becomes one letter longer, and the test another one."""
+    name = f"sample_of_words_{longest}"
+    source, test = tmp_path / f"{name}.py", tmp_path / f"test_{name}.py"
+    source.write_text('WORDS = {"four"}')
+    test.write_text(PARAMETRISED.format(name=name, longest=longest))
+    before = f"{test}::test_short[four]"
+    task = Task(source, mutants_of(source.read_text())[0], (before,), 1.0, is_cold=True)
+    arguments = ["-p", "no:cacheprovider", f"--rootdir={tmp_path}", "-o", f"pythonpath={tmp_path}"]
+    codes = exit_codes([task], lambda each: become_cold_mutant(each, {before}, arguments), 1)
+    assert codes == {task: code}
 
 
 def test_forks_answer_with_their_exit_codes() -> None:

@@ -1,0 +1,52 @@
+"""Which modules decide, and whose unit tests should notice a fault in them? The one place to mend when modules move."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+SOURCES = REPOSITORY / "src/firebolt_operator"
+TESTS = REPOSITORY / "tests/unit"
+
+DECIDING = {
+    "policy": ["*"],
+    "gateway": ["*"],
+    "engineclass": ["decide"],
+    "engine": [
+        "act", "applied_fields", "autostop", "comparison", "conditions", "deletion", "drain_rules", "draining", "drift",
+        "effective", "gates", "hashes", "known_fields", "losses", "observe", "ownership", "parking", "phases", "plan",
+        "progress", "pull_policy", "recovery", "routing", "schedule", "services", "spec_problems", "statefulset",
+        "statefulset_warnings", "sweep", "template", "template_merge", "update_strategy", "volumes",
+    ],
+    "instance": [
+        "act", "conditions", "decide", "deletion", "failed", "gateway_end", "ownership", "postgres_step", "settled",
+        "status", "steps", "upkeep",
+    ],
+    "wake": ["answers", "capacity", "holds", "slices", "stamping", "verdicts"],
+}  # fmt: skip
+"""By room, a folder of the package: patterns of modules below it, such as `gates`, `decide/*` or `**/*`."""
+
+TEST_ROOMS = ("api", "components", *DECIDING)
+"""Folders of unit tests that run against each mutant, where they reach it."""
+
+
+def deciding(only: str) -> Iterator[Path]:
+    for room, patterns in DECIDING.items():
+        for pattern in patterns:
+            found = sorted((SOURCES / room).glob(f"{pattern}.py"))
+            if not found:
+                raise SystemExit(f"{room}/{pattern} names no module any more: mend the list in {__file__}")
+            yield from (path for path in found if only in name_of(path))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(SOURCES))
+
+
+def test_folders() -> list[str]:
+    return [str(TESTS.relative_to(REPOSITORY) / room) for room in TEST_ROOMS if (TESTS / room).is_dir()]
+
+
+def test_folder_of(path: Path) -> str:
+    """Where the tests of a module's room are, however deep the module is in it."""
+    room = path.relative_to(SOURCES).parts[0]
+    return f"{TESTS.relative_to(REPOSITORY) / room}/"
