@@ -57,6 +57,7 @@ def test_given_two_ways_to_say_the_same_then_there_is_no_difference(one: Manifes
     ("wanted", "live", "words"),
     [
         ({"nodeName": "a"}, {"nodeName": "b"}, "spec.nodeName: live b, wanted a"),
+        ({"nodeSelector": {"a": "1"}}, {"nodeSelector": {"a": "1.0"}}, "spec.nodeSelector.a: live 1.0, wanted 1"),
         ({"nodeName": "a"}, {}, "spec.nodeName: live nothing, wanted a"),
         ({}, {"nodeName": "b"}, "spec.nodeName: live b, wanted nothing"),
         ({"priority": 0}, {}, "spec.priority: live nothing, wanted 0"),
@@ -74,6 +75,11 @@ def test_given_two_ways_to_say_the_same_then_there_is_no_difference(one: Manifes
         ({"tolerations": [{"key": "a"}]}, {"tolerations": [{}, {}]}, "spec.tolerations: live [0, 1], wanted [0]"),
         ({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}, "spec.tolerations[0].key: live b, wanted a"),
         ({"overhead": {"cpu": "1"}}, {"overhead": {"cpu": "1001m"}}, "spec.overhead.cpu: live 1001m, wanted 1"),
+        (
+            {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1100u"}}]},
+            {"volumes": [{"name": "v", "emptyDir": {"sizeLimit": "2m"}}]},
+            "spec.volumes[v].emptyDir.sizeLimit: live 2m, wanted 1100u",  # only resources are rounded
+        ),
         ({"overhead": {"cpu": "x"}}, {"overhead": {"cpu": "1"}}, "spec.overhead.cpu: live 1, wanted x"),
         (
             {"volumes": [{"name": "v", "downwardAPI": {}}]},

@@ -155,3 +155,28 @@ def test_given_claims_then_size_class_and_modes_count(storage: Manifest, is_drif
         {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": {"f:spec": {"f:volumeClaimTemplates": {}}}}
     ]
     assert (find_drift(live, engine_inputs({"storage": storage})) is not None) == is_drift
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        pytest.param("metadata/name", "other", ": live ['other'], wanted ['data']", id="pods-would-miss-their-data"),
+        pytest.param("spec/resources/requests/storage", "1Gi", "[data].requests.storage: live 1Gi, wanted 2Gi"),
+        pytest.param("spec/storageClassName", "", "[data].storageClassName: live , wanted fast"),
+        pytest.param(
+            "spec/accessModes", ["ReadWriteMany"], "[data].accessModes[0]: live ReadWriteMany, wanted ReadWriteOnce"
+        ),
+    ],
+)
+def test_given_a_claim_that_was_changed_then_it_says_where_and_what(path: str, value: Any, words: str) -> None:
+    inputs = engine_inputs({"storage": CLAIM})
+    live = changed(live_statefulset(inputs), f"spec/volumeClaimTemplates/0/{path}", value)
+    assert find_drift(live, inputs) == f"spec.volumeClaimTemplates{words}"
+
+
+def test_given_a_claim_without_a_class_then_forbidding_one_is_drift() -> None:
+    """Absent asks for the cluster's default class, empty for none."""
+    live = live_statefulset(engine_inputs({"storage": {"persistentVolumeClaim": {"size": "2Gi"}}}))
+    forbidden = engine_inputs({"storage": {"persistentVolumeClaim": {"size": "2Gi", "storageClassName": ""}}})
+    drift = find_drift(live, forbidden)
+    assert drift == "spec.volumeClaimTemplates[data].storageClassName: live nothing, wanted "

@@ -175,6 +175,21 @@ async def test_given_a_request_from_far_ahead_then_it_is_neither_handled_nor_hea
     assert (setting.server.patches, parking.status.wake_handled_at) == ([], None)
 
 
+async def test_given_a_request_from_far_ahead_to_a_running_engine_then_those_of_today_are_still_heard_later() -> None:
+    parking = await Setting(wake=format_time(NOON + timedelta(hours=1))).keep(a_status(last_activity_time=NOON))
+    assert parking.status.wake_handled_at is None
+
+
+@pytest.mark.parametrize(
+    ("ahead", "is_heard"), [pytest.param(60, True, id="a-minute-ahead"), pytest.param(61, False, id="more-than-that")]
+)
+async def test_given_a_gateway_whose_clock_is_ahead_then_a_minute_is_forgiven(ahead: int, is_heard: bool) -> None:
+    wake = format_time(NOON + ahead * SECOND)
+    setting = Setting(replicas=0, pods=0, wake=wake, phase="stopped")
+    await setting.keep(a_status(phase="stopped"))
+    assert bool(setting.server.patches) == is_heard
+
+
 async def test_given_an_engine_that_has_just_come_up_then_it_gets_its_whole_idle_timeout() -> None:
     setting = Setting(phase="switching")
     parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))

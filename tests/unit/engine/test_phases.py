@@ -62,6 +62,9 @@ class TestAtRest:
         assert (plan.ensures, plan.deletes, plan.status, plan.look_again) == ((), (), a_status(), REST)
         assert plan.is_at_rest
 
+    def test_given_rest_then_it_is_looked_at_twice_a_minute(self) -> None:
+        assert decide().look_again == LookAgain(timedelta(seconds=30))
+
     def test_given_zero_replicas_then_stopped(self) -> None:
         plan = decide(spec=a_spec(replicas=0), facts=some_facts(current=a_generation(0, replicas=0)))
         assert plan.status.phase == "stopped"

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -48,6 +48,19 @@ def test_a_window_over_midnight(now: str, any_day: bool, wednesday: bool) -> Non
 )
 def test_a_window_within_a_day(now: str, expected: bool) -> None:
     assert check(ScheduleWindow(start="08:00", end="18:00"), now) is expected
+
+
+def test_each_day_of_the_week_is_known_by_its_name() -> None:
+    """From Monday, 27 April 2026 on."""
+    week: list[Weekday] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    for day in week:
+        window = ScheduleWindow(start="08:00", end="18:00", days=[day])
+        opened = [other for number, other in enumerate(week, 27) if is_open([window], noon_of_april(number), UTC)]
+        assert opened == [day]
+
+
+def noon_of_april(day: int) -> datetime:
+    return datetime(2026, 4, 1, 12, tzinfo=UTC) + timedelta(days=day - 1)
 
 
 def test_a_window_without_length_is_never_open() -> None:

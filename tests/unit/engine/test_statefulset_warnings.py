@@ -61,6 +61,7 @@ def test_times_fall_back_from_last_to_event_to_creation() -> None:
         pytest.param(ROLLING, 1, 5, True, id="pods-are-missing"),
         pytest.param(ROLLING, 2, 5, False, id="all-pods-exist"),
         pytest.param(ROLLING, 1, 1, False, id="it-has-only-begun"),
+        pytest.param(ROLLING, 1, 2, True, id="two-seconds-are-enough"),
         pytest.param(Verdict(status="False", reason="Stopped", message=""), 1, 5, False, id="a-better-reason-is-known"),
         pytest.param(Verdict(status="True", reason="EngineReady", message=""), 1, 5, False, id="all-is-well"),
     ],
@@ -81,6 +82,7 @@ def test_a_statefulset_whose_controller_is_busy_elsewhere_has_no_events() -> Non
     [
         pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 25, f"{ROLLING.message}; eng-g0-0: x", id="it-lasts"),
         pytest.param(ROLLING, PodCount(doubt="eng-g0-0: x"), 15, ROLLING.message, id="every-start-looks-like-that"),
+        pytest.param(ROLLING, PodCount(doubt="x"), 20, f"{ROLLING.message}; x", id="as-long-as-a-start-may-take"),
         pytest.param(ROLLING, PodCount(doubt="x", trouble="y"), 25, ROLLING.message, id="real-trouble-was-told"),
         pytest.param(ROLLING, PodCount(), 25, ROLLING.message, id="no-doubt"),
         pytest.param(

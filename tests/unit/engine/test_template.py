@@ -82,6 +82,14 @@ def test_given_an_owned_field_of_the_engine_container_then_no_user_value_is_rend
     assert pod_of(with_template(engine={field: value})) == pod_of(None)
 
 
+def test_what_the_operator_puts_together_is_in_its_own_place_only() -> None:
+    """Whoever renders need not know which fields to leave out."""
+    composed = {"volumes": [{"name": "v"}], "initContainers": [{"name": "i"}], "securityContext": {"runAsUser": 1}}
+    template = effective_template(engine_inputs(with_template(composed, engine={"workingDir": "/w"})))
+    assert (template.pod, template.engine) == ({}, {"workingDir": "/w"})
+    assert (template.volumes, template.init_containers) == (composed["volumes"], composed["initContainers"])
+
+
 def test_given_labels_and_annotations_in_both_layers_then_the_engine_wins_and_the_operator_over_all() -> None:
     of_class = {
         "template": {
