@@ -83,7 +83,7 @@ crds: setup  ## write config/crd and the reference pages from the models
 
 lock: setup  ## pin dependencies again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv
-	@cd requirements && for set in "run.txt" "standins.txt --group ../pyproject.toml:standins" "dev.txt --group ../pyproject.toml:dev"; do \
+	@cd requirements && for set in "run.txt" "standins.txt --extra standins" "dev.txt --all-extras --group ../pyproject.toml:dev"; do \
 	  ../$(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --no-emit-index-url --no-annotate --no-header ../pyproject.toml -o $$set; done
 

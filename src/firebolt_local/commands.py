@@ -23,8 +23,8 @@ from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
 from firebolt_local.node.cluster import require_root
 from firebolt_local.node.commands import print_readiness
+from firebolt_local.node.teardown import is_already_up, remove_cluster
 from firebolt_local.programs import provision
-from firebolt_local.standing import describe, is_already_up, remove_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ def _print_status(name: str, folder: Path | None) -> bool:
     found = cluster.processes()
     dead = [program for program, process in found.items() if not process.is_alive()]
     is_well = record.is_complete and not dead
-    print(f"{record.name}: {'up' if is_well else 'broken'}, {describe(record)}, {record.server or 'no server'}")
+    print(f"{record.name}: {'up' if is_well else 'broken'}, {record.describe()}, {record.server or 'no server'}")
     for program, process in found.items():
         print(f"  {program}: {'ended' if program in dead else 'running'}, pid {process.pid}")
     if is_well and record.kind is Kind.NODES:

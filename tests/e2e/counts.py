@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import totals
+from firebolt_local.testing.load_report import generation_of_pod, totals
 from tests.e2e.sight import Switch
 
 LEAST_PER_SECOND = 50.0

@@ -9,10 +9,9 @@ from firebolt_local.cluster.folder import cluster_folder, state_folder
 from firebolt_local.images.catalogue import build_all
 from firebolt_local.locks import exclusive
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
-from firebolt_local.node.waiting import wait_until
+from firebolt_local.node.teardown import remove_cluster
 from firebolt_local.programs import provision
-from firebolt_local.progress import Progress
-from firebolt_local.standing import remove_cluster
+from firebolt_local.progress import Progress, wait_until
 from firebolt_local.testing.image_loading import load_changed
 from firebolt_local.testing.installer import Installer
 from firebolt_operator.api.names import gateway_name

@@ -3,8 +3,8 @@
 import asyncio
 from datetime import timedelta
 
-from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.images.standin_images import ENGINE, ENGINE_NEXT
+from firebolt_local.testing.load_report import generation_of_pod
 from firebolt_operator.api.names import CONTAINER_ENGINE, EngineReason
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.testing.load import Answer
+from firebolt_local.testing.load_report import generation_of_pod
 from tests.e2e.counts import cut_over
 from tests.e2e.sight import Switch
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from firebolt_local.demo.recording import generation_of_pod
+from firebolt_local.testing.load_report import generation_of_pod
 from firebolt_operator.api.resources import STATEFULSETS
 from tests.e2e.scene import NEXT_IMAGE, Scene
 

@@ -37,6 +37,14 @@ class ClusterRecord(msgspec.Struct, frozen=True, kw_only=True):
     kubeconfig: str = ""
     is_complete: bool = False  # False: it is being started, or its start was cut short
 
+    def is_same_kind(self, other: "ClusterRecord") -> bool:
+        return (self.kind, self.simulated_pods, self.nodes) == (other.kind, other.simulated_pods, other.nodes)
+
+    def describe(self) -> str:
+        if self.kind is Kind.NODES:
+            return f"{self.nodes} {'node' if self.nodes == 1 else 'nodes'}"
+        return f"{self.kind}{' with simulated pods' if self.simulated_pods else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterFolder:

@@ -1,4 +1,4 @@
-"""How does this tool itself talk to an API server, with nothing but the standard library?"""
+"""How does this tool itself talk to an API server, with nothing but the standard library, and read what it answers?"""
 
 import http.client
 import json
@@ -71,3 +71,9 @@ class KubeHttp:
             raise KubeRequestError(status, f"{method} {path}: HTTP {status}: {answer}")
         result: Manifest = json.loads(answer)
         return result
+
+
+def has_condition(manifest: Manifest, kind: str) -> bool:
+    """Whether an object's status says that this is true of it."""
+    conditions: list[Manifest] = manifest.get("status", {}).get("conditions", [])
+    return any(each["type"] == kind and each["status"] == "True" for each in conditions)

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.cluster.pod_network import PodNetwork, open_pod_network
 from firebolt_local.cluster.scrape import SOCKET, ScrapeControl
 from firebolt_operator.refs import Manifest
@@ -68,9 +69,8 @@ class SimulatedPods:
 
     def _is_node_ready(self) -> bool:
         node = self.control_plane.http.get(f"/api/v1/nodes/{NODE}")
-        conditions = node["status"].get("conditions", [])
         is_tainted = bool(node["spec"].get("taints"))
-        return not is_tainted and any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+        return not is_tainted and has_condition(node, "Ready")
 
 
 def _node() -> Manifest:

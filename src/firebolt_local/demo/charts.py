@@ -8,9 +8,8 @@ from typing import Final
 
 from firebolt_local.demo import svg
 from firebolt_local.demo.canvas import LEFT, WIDTH, Lane, TimeAxis, clock, colour
-from firebolt_local.demo.recording import generation_of_pod
 from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import Second, by_second, spoken
+from firebolt_local.testing.load_report import Second, by_second, generation_of_pod, spoken
 
 _RATE_HEIGHT: Final = 110.0
 _LATENCY_HEIGHT: Final = 120.0

@@ -19,7 +19,6 @@ from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.page import page
 from firebolt_local.demo.recorder import Recorder, Told
 from firebolt_local.demo.recording import Recording
-from firebolt_local.demo.removal import remove
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -42,6 +41,7 @@ from firebolt_operator.kube.ports import EventType, Scope
 from firebolt_operator.refs import Manifest, Ref
 
 NAME: Final = "demo"
+_LOOK_EVERY_SECONDS: Final = 0.2
 _PROJECT: Final = Path(__file__).resolve().parents[3]
 EXAMPLE: Final = _PROJECT / "examples" / "quickstart.yaml"
 PAGE: Final = _PROJECT / "build" / "demo.html"
@@ -90,8 +90,24 @@ def _install(cluster: NodeCluster, installer: Installer) -> None:
 
 async def _remove_earlier(client: KubeClient) -> None:
     for ref in (ENGINE, Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE)):
-        if await remove(client, ref):
+        if await _remove(client, ref):
             _say(f"==> {ref} of an earlier run is gone")
+
+
+async def _remove(client: KubeClient, ref: Ref, *, within_seconds: float = 120) -> bool:
+    """Delete it and wait until its finalizer has let go; answers whether it was there."""
+    found = await client.get(ref)
+    if found is None:
+        return False
+    uid = found["metadata"]["uid"]
+    await client.delete(ref, uid=uid, propagation="Foreground")
+    try:
+        async with asyncio.timeout(within_seconds):
+            while await client.get(ref) is not None:  # noqa: ASYNC110 - once, before anything is measured
+                await asyncio.sleep(_LOOK_EVERY_SECONDS)
+    except TimeoutError as err:
+        raise LocalError(f"{ref} of an earlier run does not go away; run make demo-clean, then again") from err
+    return True
 
 
 async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, str]:

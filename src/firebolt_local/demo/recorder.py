@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.demo.recording import GenerationSpan, Highlight, Note, PhaseSpan, PodSpan, Recording, Serving, Step
 from firebolt_local.testing.load import Answer
 from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
@@ -140,7 +141,7 @@ def _pod_span(manifest: Manifest, now: float) -> PodSpan:
 
 
 def _observed(span: PodSpan, kind: EventType, manifest: Manifest, now: float) -> PodSpan:
-    if span.ready_at is None and _is_ready(manifest):
+    if span.ready_at is None and has_condition(manifest, "Ready"):
         span = msgspec.structs.replace(span, ready_at=now)
     if span.ending_at is None and manifest["metadata"].get("deletionTimestamp"):
         span = msgspec.structs.replace(span, ending_at=now)
@@ -150,11 +151,6 @@ def _observed(span: PodSpan, kind: EventType, manifest: Manifest, now: float) ->
 def _is_ending(kind: EventType, manifest: Manifest) -> bool:
     """What is on its way out when it is first seen belongs to an earlier story."""
     return kind == "DELETED" or bool(manifest["metadata"].get("deletionTimestamp"))
-
-
-def _is_ready(manifest: Manifest) -> bool:
-    conditions: list[Manifest] = manifest.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def _pod_order(span: PodSpan) -> tuple[int, str]:

@@ -1,12 +1,9 @@
 """What is kept of a demo: everything its page shows, in seconds since it began. Plain data, so that it can be saved."""
 
-import re
-
 import msgspec
 
 from firebolt_local.testing.load import Answer
-
-_GENERATION = re.compile(r"-g(\d+)-\d+$")
+from firebolt_local.testing.load_report import generation_of_pod
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,12 +69,6 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     pods: list[PodSpan]
     notes: list[Note]
     answers: list[Answer]
-
-
-def generation_of_pod(name: str) -> int | None:
-    """The pods of a StatefulSet are called after it, and it after its generation."""
-    found = _GENERATION.search(name)
-    return int(found[1]) if found else None
 
 
 def longest_tail(recording: Recording) -> float:

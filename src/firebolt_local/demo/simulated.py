@@ -17,6 +17,7 @@ import yaml
 from firebolt_local import commands
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.folder import ClusterFolder, Kind, cluster_folder
+from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -29,7 +30,7 @@ from firebolt_operator.api.resources import CUSTOM_RESOURCE_DEFINITIONS, FIREBOL
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import Scope
-from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.refs import Ref
 
 NAME = "demo-simulated"
 NAMESPACE = "default"
@@ -114,13 +115,8 @@ async def _established(client: KubeClient) -> None:
     async with asyncio.timeout(MOST_SECONDS):
         for crd in crd_manifests():
             ref = Ref(CUSTOM_RESOURCE_DEFINITIONS, "", crd["metadata"]["name"])
-            while not _is_established(await client.get(ref) or {}):  # noqa: ASYNC110 - a moment, once
+            while not has_condition(await client.get(ref) or {}, "Established"):  # noqa: ASYNC110 - a moment, once
                 await asyncio.sleep(0.1)
-
-
-def _is_established(crd: Manifest) -> bool:
-    conditions: list[Manifest] = crd.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def _kubeconfig(cluster: ClusterFolder) -> str:

@@ -13,14 +13,12 @@ from firebolt_local.cluster.folder import ClusterFolder, ClusterRecord, Kind, cl
 from firebolt_local.cluster.kube_http import KubeHttp
 from firebolt_local.cluster.pki import KeyPair
 from firebolt_local.errors import LocalError
-from firebolt_local.node.loading import load_images
-from firebolt_local.node.nodes import Node, find_nodes
+from firebolt_local.node.nodes import Node, find_nodes, load_images
 from firebolt_local.node.packages import provide_packages
 from firebolt_local.node.records import NodesRecord, read_record
 from firebolt_local.node.start import Start, start_cluster
-from firebolt_local.node.waiting import wait_until
-from firebolt_local.progress import Progress
-from firebolt_local.standing import is_already_up, remove_cluster
+from firebolt_local.node.teardown import is_already_up, remove_cluster
+from firebolt_local.progress import Progress, wait_until
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from firebolt_local.node.cluster import NodeCluster, NodesRequest, find, require
 from firebolt_local.node.containerd import IMAGES_NAMESPACE
 from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH
-from firebolt_local.node.readiness import ready_deployments, ready_nodes
+from firebolt_local.node.start import ready_deployments, ready_nodes
 
 
 def up_nodes(request: NodesRequest) -> None:

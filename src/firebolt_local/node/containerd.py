@@ -8,7 +8,6 @@ from pathlib import Path
 from firebolt_local.images.system import PAUSE
 from firebolt_local.node.namespaces import CONTAINERD_SOCKET
 from firebolt_local.node.packages import SYSTEM_PATH
-from firebolt_local.node.toml import Table
 from firebolt_operator.refs import Manifest
 
 IMAGES_NAMESPACE = "k8s.io"
@@ -32,8 +31,8 @@ class Runtime:
     can_lower_oom_score: bool  # False on machines that withhold CAP_SYS_RESOURCE
 
 
-def containerd_config(runtime: Runtime) -> Table:
-    runc: Table = {
+def containerd_config(runtime: Runtime) -> Manifest:
+    runc: Manifest = {
         "runtime_type": "io.containerd.runc.v2",
         # No systemd manages the groups of pods: the kubelet makes them itself, with version 1 and 2 alike.
         "options": {"SystemdCgroup": False},

@@ -1,7 +1,6 @@
 """Which objects answer the cluster's names? CoreDNS behind one service address."""
 
 from firebolt_local.images.system import COREDNS
-from firebolt_local.node.deployments import deployment
 from firebolt_operator.refs import Manifest
 
 NAMESPACE = "kube-system"
@@ -34,6 +33,20 @@ def dns_objects(address: str) -> list[tuple[str, Manifest]]:
         (f"{core}/services", _service(address)),
         (f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments", _deployment()),
     ]
+
+
+def deployment(name: str, labels: dict[str, str], pod_spec: Manifest) -> Manifest:
+    """Of the cluster's own: one pod with an account of the same name."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name, **pod_spec}},
+        },
+    }
 
 
 def cluster_role_binding(name: str, namespace: str) -> Manifest:

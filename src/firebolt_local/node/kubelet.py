@@ -1,7 +1,8 @@
-"""With which settings does the kubelet of a node run? Pure: facts in, configuration out."""
+"""With which settings do the kubelet and kube-proxy of a node run, and what does this machine let them do?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from firebolt_local.cluster.pki import KeyPair
@@ -12,6 +13,7 @@ from firebolt_operator.refs import Manifest
 # Otherwise it looks for credentials of clouds and registries there.
 ENVIRONMENT: Mapping[str, str] = {"PATH": SYSTEM_PATH, "HOME": "/nonexistent"}
 _MOST_PODS = 200
+_SYS_RESOURCE = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +67,24 @@ def kubelet_flags(facts: KubeletFacts, config: Path, kubeconfig: Path) -> list[s
         f"--hostname-override={facts.name}",
         f"--node-ip={facts.address}",
     ]
+
+
+def proxy_flags(node: str, pods: IPv4Network, kubeconfig: Path) -> list[str]:
+    return [
+        f"--kubeconfig={kubeconfig}",
+        f"--hostname-override={node}",
+        "--proxy-mode=nftables",
+        # Callers from elsewhere, the host for one, get the node's address: answers come back the way they went.
+        f"--cluster-cidr={pods}",
+        # These would change the connection tracking of the whole machine.
+        "--conntrack-max-per-core=0",
+        "--conntrack-tcp-timeout-established=0",
+        "--conntrack-tcp-timeout-close-wait=0",
+    ]
+
+
+def has_sys_resource(status: str | None = None) -> bool:
+    """Some machines withhold it from root; then nothing may be shielded from the kernel when memory runs out."""
+    lines = (status or Path("/proc/self/status").read_text()).splitlines()
+    effective = next(line.split()[1] for line in lines if line.startswith("CapEff:"))
+    return bool(int(effective, 16) >> _SYS_RESOURCE & 1)

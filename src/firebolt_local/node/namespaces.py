@@ -1,4 +1,8 @@
-"""Which folders does a node see as its own, while the host keeps seeing what was there before?
+"""Who keeps a node's namespaces open, and which folders are the node's own in there?
+
+The pause process makes them its own and then sleeps. No name, no mount on the host: when the last process of a node has
+ended, its network, its mounts and the host's end of the way into it are gone, however they ended. Run as
+`python -m firebolt_local.node.namespaces FOLDER`, in new namespaces.
 
 Kubelet, containerd and CNI plugins write to fixed places below /run, /var/lib and /var/log. In the node's mount
 namespace these are covered: what the host has there stays visible, what a node makes there is only its own. The same
@@ -8,9 +12,13 @@ goes for the settings of the kernel that a kubelet changes for the whole machine
 import ctypes
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+READY_FILE = "namespaces.ready"
+# What the host unmounts goes here too, or we would keep its disks busy; what is mounted here stays here.
+NEW_NAMESPACES = ("unshare", "--net", "--mount", "--propagation", "slave", "--")
 VOLUMES = Path("/var/lib/firebolt-local-volumes")
 CONTAINERD_SOCKET = Path("/run/containerd/containerd.sock")
 # By folder: names that are the node's own, and where below the node's folder they are kept (None: in memory).
@@ -31,8 +39,14 @@ _BIND, _RECURSIVE, _SHARED = 0x1000, 0x4000, 1 << 20  # MS_BIND, MS_REC, MS_SHAR
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def make_own(folder: Path) -> None:
-    """To be called inside the node's mount namespace; `folder` is where the node keeps its things."""
+def main(folder: Path) -> None:
+    _make_own(folder)
+    (folder / READY_FILE).touch()
+    os.execvp("sleep", ["sleep", "infinity"])
+
+
+def _make_own(folder: Path) -> None:
+    """Inside the node's mount namespace; `folder` is where the node keeps its things."""
     for parent, names in _OWN.items():
         _cover(Path(parent), set(names))
         for name, kept in names.items():
@@ -94,3 +108,7 @@ def _mount(source: str | None, target: Path, kind: str | None, flags: int, optio
     if _LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3]) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), str(target))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -33,9 +33,9 @@ def read_routes(answer: str) -> list[IPv4Network]:
     return [network for network in networks if network.prefixlen >= _NARROWEST_DEFAULT]
 
 
-def connect_host(link: str, holder: int, addresses: Addresses) -> None:
+def connect_host(link: str, pause_pid: int, addresses: Addresses) -> None:
     """Make the cable between the host and the first node, and the first node's end of everything."""
-    _ip([f"link add {link} type veth peer name {_TO_HOST} netns {holder}"])
+    _ip([f"link add {link} type veth peer name {_TO_HOST} netns {pause_pid}"])
     _ip(
         [
             "link set lo up",
@@ -46,7 +46,7 @@ def connect_host(link: str, holder: int, addresses: Addresses) -> None:
             # A service's address is rewritten on the way out, but only what has a way is sent out at all.
             f"route add {addresses.services} dev {BRIDGE}",
         ],
-        holder,
+        pause_pid,
     )
     _ip(
         [
@@ -56,12 +56,12 @@ def connect_host(link: str, holder: int, addresses: Addresses) -> None:
             f"route add {addresses.pods_of(1)} via {addresses.node(1)} src {addresses.host}",
         ]
     )
-    let_packets_through(holder)
+    let_packets_through(pause_pid)
 
 
-def connect_node(number: int, holders: Sequence[int], link: str, addresses: Addresses) -> None:
+def connect_node(number: int, pause_pids: Sequence[int], link: str, addresses: Addresses) -> None:
     """Make the cable between the first node and another, and the routes to and from the pods of both."""
-    first, own = holders[0], holders[number - 1]
+    first, own = pause_pids[0], pause_pids[number - 1]
     _ip([f"link add node{number} type veth peer name {_UPLINK} netns {own}"], first)
     _ip([f"link set node{number} master {BRIDGE} up"], first)
     _ip(
@@ -74,7 +74,7 @@ def connect_node(number: int, holders: Sequence[int], link: str, addresses: Addr
         own,
     )
     for other in range(1, number):
-        _ip([f"route add {addresses.pods_of(number)} via {addresses.node(number)}"], holders[other - 1])
+        _ip([f"route add {addresses.pods_of(number)} via {addresses.node(number)}"], pause_pids[other - 1])
         _ip([f"route add {addresses.pods_of(other)} via {addresses.node(other)}"], own)
     way = f"{addresses.pods_of(number)} via {addresses.node(number)} dev {link} src {addresses.host}"
     _ip([f"route add {way}"])
@@ -93,22 +93,22 @@ def disconnect_host(link: str) -> None:
             raise
 
 
-def let_packets_through(holder: int) -> None:
+def let_packets_through(pause_pid: int) -> None:
     """Forwarding, and rewriting of what goes from one pod of a node to another by the name of a service."""
     bridged = "/proc/sys/net/bridge/bridge-nf-call-iptables"
     script = f"echo 1 >/proc/sys/net/ipv4/ip_forward; test -e {bridged} || modprobe br_netfilter; echo 1 >{bridged}"
     try:
-        _run([*_inside(holder), "sh", "-c", script])
+        _run([*_inside(pause_pid), "sh", "-c", script])
     except LocalError as err:
         raise LocalError(f"the kernel lacks br_netfilter, which services need ({err}); load that module") from err
 
 
-def _inside(holder: int | None) -> list[str]:
-    return [] if holder is None else ["nsenter", "--target", str(holder), "--net", "--"]
+def _inside(pause_pid: int | None) -> list[str]:
+    return [] if pause_pid is None else ["nsenter", "--target", str(pause_pid), "--net", "--"]
 
 
-def _ip(lines: Iterable[str], holder: int | None = None) -> None:
-    _run([*_inside(holder), "ip", "-batch", "-"], "".join(f"{line}\n" for line in lines))
+def _ip(lines: Iterable[str], pause_pid: int | None = None) -> None:
+    _run([*_inside(pause_pid), "ip", "-batch", "-"], "".join(f"{line}\n" for line in lines))
 
 
 def _run(command: Sequence[str], text: str = "") -> str:

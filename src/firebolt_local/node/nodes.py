@@ -1,31 +1,45 @@
-"""How does one node come up: namespaces, containerd, kubelet and kube-proxy?"""
+"""How does one node come up: namespaces, containerd and its images, kubelet and kube-proxy?"""
 
 import json
 import os
+import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import tomli_w
 
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.pki import Subject
 from firebolt_local.cluster.processes import Launch, ProcessRecord
 from firebolt_local.errors import LocalError
-from firebolt_local.node import toml
 from firebolt_local.node.addresses import Addresses
-from firebolt_local.node.capabilities import has_sys_resource
 from firebolt_local.node.cgroups import ClusterGroup
-from firebolt_local.node.containerd import Runtime, containerd_config, containerd_environment, pod_network
-from firebolt_local.node.holder import NEW_NAMESPACES, READY_FILE
-from firebolt_local.node.kubelet import ENVIRONMENT, KubeletFacts, kubelet_config, kubelet_flags
-from firebolt_local.node.namespaces import CONTAINERD_SOCKET
+from firebolt_local.node.containerd import (
+    IMAGES_NAMESPACE,
+    Runtime,
+    containerd_config,
+    containerd_environment,
+    pod_network,
+)
+from firebolt_local.node.kubelet import (
+    ENVIRONMENT,
+    KubeletFacts,
+    has_sys_resource,
+    kubelet_config,
+    kubelet_flags,
+    proxy_flags,
+)
+from firebolt_local.node.namespaces import CONTAINERD_SOCKET, NEW_NAMESPACES, READY_FILE
 from firebolt_local.node.packages import SYSTEM_PATH, find_cni_folder
-from firebolt_local.node.proxy import proxy_flags
+from firebolt_local.progress import wait_until
 
-_HOLDER = "namespaces"
+_PAUSE = "namespaces"
 _START_SECONDS = 30
+_IMPORT_SECONDS = 600
 _LOOK_AGAIN_SECONDS = 0.02
 
 
@@ -35,7 +49,7 @@ class Node:
 
     number: int
     cluster_folder: Path
-    holder: int  # pid of the process that keeps its namespaces open
+    pause_pid: int  # of the process that keeps its namespaces open
 
     @property
     def name(self) -> str:
@@ -48,12 +62,12 @@ class Node:
     @property
     def inside(self) -> tuple[str, ...]:
         """Put before a command: it then runs in this node's namespaces, with / as its folder."""
-        return ("nsenter", "--target", str(self.holder), "--net", "--mount", "--")
+        return ("nsenter", "--target", str(self.pause_pid), "--net", "--mount", "--")
 
     @property
     def containerd_socket(self) -> Path:
         """As seen from the host."""
-        return Path(f"/proc/{self.holder}/root") / CONTAINERD_SOCKET.relative_to("/")
+        return Path(f"/proc/{self.pause_pid}/root") / CONTAINERD_SOCKET.relative_to("/")
 
 
 def node_folder(cluster_folder: Path, number: int) -> Path:
@@ -67,16 +81,16 @@ def program_name(program: str, number: int) -> str:
 
 def find_nodes(cluster_folder: Path, nodes: int) -> list[Node]:
     known = processes.read_records(cluster_folder)
-    holders = [known.get(program_name(_HOLDER, number)) for number in range(1, nodes + 1)]
-    return [Node(number, cluster_folder, holder.pid) for number, holder in enumerate(holders, 1) if holder]
+    found = [known.get(program_name(_PAUSE, number)) for number in range(1, nodes + 1)]
+    return [Node(number, cluster_folder, pause.pid) for number, pause in enumerate(found, 1) if pause]
 
 
 def open_namespaces(cluster_folder: Path, number: int, group: ClusterGroup) -> Node:
     folder = node_folder(cluster_folder, number)
     folder.mkdir(parents=True, exist_ok=True)
     launch = Launch(
-        name=program_name(_HOLDER, number),
-        command=[sys.executable, "-m", "firebolt_local.node.holder", str(folder)],
+        name=program_name(_PAUSE, number),
+        command=[sys.executable, "-m", "firebolt_local.node.namespaces", str(folder)],
         folder=cluster_folder,
         environment={"PATH": SYSTEM_PATH, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         prefix=(*group.joined(), *NEW_NAMESPACES),
@@ -109,7 +123,7 @@ class NodeStarter:
         network = pod_network(self.addresses.pods_of(node.number))
         (runtime.cni_config / "pods.conflist").write_text(json.dumps(network, indent=2))
         config = node.folder / "containerd.toml"
-        config.write_text(toml.dump(containerd_config(runtime)))
+        config.write_text(tomli_w.dumps(containerd_config(runtime)))
         environment = containerd_environment(self.programs["containerd-shim-runc-v2"])
         self._start(node, "containerd", [f"--config={config}"], environment)
 
@@ -143,6 +157,28 @@ class NodeStarter:
             prefix=(*self.group.joined(), *node.inside),
         )
         self.plane.launch_with(launch)
+
+
+def load_images(node: Node, ctr: Path, archives: Iterable[Path]) -> None:
+    """To where containers are started from, without a registry."""
+    wait_until(lambda: _has_containerd(node), f"containerd of {node.name}")
+    for archive in archives:
+        command = [str(ctr), f"--address={CONTAINERD_SOCKET}", f"--namespace={IMAGES_NAMESPACE}", "images", "import"]
+        done = subprocess.run(
+            [*node.inside, *command, str(archive.absolute())],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_IMPORT_SECONDS,
+        )
+        if done.returncode != 0:
+            raise LocalError(f"{archive} could not be loaded into {node.name}: {done.stderr.strip()}")
+
+
+def _has_containerd(node: Node) -> bool:
+    if not Path(f"/proc/{node.pause_pid}").exists():
+        raise LocalError(f"{node.name} has ended; start the cluster again")
+    return node.containerd_socket.exists()
 
 
 def _wait_for(file: Path, record: ProcessRecord, log: Path) -> None:

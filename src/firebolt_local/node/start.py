@@ -1,4 +1,4 @@
-"""In which order do the parts of a cluster with nodes start?"""
+"""In which order do the parts of a cluster with nodes start, and when are they ready?"""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -7,19 +7,19 @@ from pathlib import Path
 
 from firebolt_local.cluster.components import Options
 from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.kube_http import KubeHttp, has_condition
 from firebolt_local.images.system import build_system_images
 from firebolt_local.locks import exclusive
 from firebolt_local.node import dns, network, volumes
 from firebolt_local.node.addresses import Addresses, choose_addresses
 from firebolt_local.node.cgroups import ClusterGroup, machine_hierarchies
-from firebolt_local.node.loading import load_images
-from firebolt_local.node.nodes import Node, NodeStarter, open_namespaces
-from firebolt_local.node.readiness import ready_deployments, ready_nodes
+from firebolt_local.node.nodes import Node, NodeStarter, load_images, open_namespaces
 from firebolt_local.node.records import NodesRecord, link_name, unique_name, write_record
 from firebolt_local.node.teardown import end_nodes
 from firebolt_local.programs import provision
 from firebolt_local.progress import Progress
 
+SYSTEM_DEPLOYMENTS = ((dns.NAMESPACE, dns.NAME), (volumes.NAMESPACE, volumes.NAME))
 _API_PORT = 6443
 # Two clusters that look for free addresses at once would find the same ones.
 _ADDRESS_LOCK = Path("/run/firebolt-local-addresses.lock")
@@ -42,6 +42,18 @@ def start_cluster(start: Start, progress: Progress) -> ControlPlane:
     except BaseException:
         end_nodes(start.folder)
         raise
+
+
+def ready_nodes(http: KubeHttp) -> dict[str, bool]:
+    return {node["metadata"]["name"]: has_condition(node, "Ready") for node in http.get("/api/v1/nodes")["items"]}
+
+
+def ready_deployments(http: KubeHttp) -> dict[str, bool]:
+    found = {
+        name: http.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
+        for namespace, name in SYSTEM_DEPLOYMENTS
+    }
+    return {name: bool(each.get("status", {}).get("readyReplicas")) for name, each in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +98,10 @@ class _Assembly:
             write_record(folder, record)
             group.create(count)
             nodes = [open_namespaces(folder, number, group) for number in range(1, count + 1)]
-            network.connect_host(record.host_link, nodes[0].holder, addresses)
-        holders = [node.holder for node in nodes]
+            network.connect_host(record.host_link, nodes[0].pause_pid, addresses)
+        pause_pids = [node.pause_pid for node in nodes]
         for number in range(2, count + 1):
-            network.connect_node(number, holders, record.host_link, addresses)
+            network.connect_node(number, pause_pids, record.host_link, addresses)
         return addresses, nodes
 
     def _control_plane(self, group: ClusterGroup, addresses: Addresses, first: Node) -> ControlPlane:

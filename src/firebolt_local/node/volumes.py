@@ -3,8 +3,7 @@
 import json
 
 from firebolt_local.images.system import HELPER, PROVISIONER
-from firebolt_local.node.deployments import deployment
-from firebolt_local.node.dns import cluster_role_binding
+from firebolt_local.node.dns import cluster_role_binding, deployment
 from firebolt_local.node.namespaces import VOLUMES
 from firebolt_operator.refs import Manifest
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol
 
+from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.errors import LocalError
 from firebolt_operator.api.resources import CORE_EVENTS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS
 from firebolt_operator.errors import OperatorError
@@ -52,12 +53,15 @@ def _shortened(line: str) -> str:
 def pod_in_trouble(pod: Manifest) -> str:
     """Empty for a pod that is ready."""
     status = pod.get("status", {})
-    conditions: list[Manifest] = status.get("conditions", [])
-    if any(each["type"] == "Ready" and each["status"] == "True" for each in conditions):
+    if has_condition(pod, "Ready"):
         return ""
     reasons = [_container(each) for each in status.get("containerStatuses", []) if not each.get("ready")]
     if not any(reasons):
-        reasons = [f"{each.get('reason', '')}: {each['message']}" for each in conditions if each.get("message")]
+        reasons = [
+            f"{each.get('reason', '')}: {each['message']}"
+            for each in status.get("conditions", [])
+            if each.get("message")
+        ]
     words = "; ".join(dict.fromkeys(filter(None, reasons)))
     return f"pod {pod['metadata']['name']}: {status.get('phase', 'unknown')}; {words}"
 

@@ -1,11 +1,14 @@
 """What do the answers to many queries say, second by second and as a whole?"""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from firebolt_local.testing.load import Answer
+
+_GENERATION = re.compile(r"-g(\d+)-\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +82,9 @@ def _second(at: int, answers: Sequence[Answer], group: Callable[[Answer], str]) 
         p50=percentile(seconds, 0.50) if seconds else None,
         p99=percentile(seconds, 0.99) if seconds else None,
     )
+
+
+def generation_of_pod(name: str) -> int | None:
+    """The pods of a StatefulSet are called after it, and it after its generation."""
+    found = _GENERATION.search(name)
+    return int(found[1]) if found else None

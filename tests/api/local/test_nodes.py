@@ -87,7 +87,7 @@ def test_given_nodes_then_pods_work_and_down_leaves_nothing(command_line: Comman
     print(f"up took {time.monotonic() - began_at:.1f} s\n{done.stdout}")
     assert (done.returncode, done.stderr) == (0, "")
     cluster = command_line.cluster()
-    held = set[str]().union(*(namespaces_of(node.holder) for node in cluster.nodes))
+    held = set[str]().union(*(namespaces_of(node.pause_pid) for node in cluster.nodes))
     assert len(held) == 2 * count
     standing = traces(command_line.folder.path)
     assert all((standing.groups, standing.links, standing.routes)), "traces are not seen"

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from firebolt_local.demo.page import page, picture
-from firebolt_local.demo.recording import Note, Recording, generation_of_pod
+from firebolt_local.demo.recording import Note, Recording
+from firebolt_local.testing.load_report import generation_of_pod
 from tests.unit.local.demo.sample import a_recording
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}

@@ -6,13 +6,11 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from firebolt_local.cluster.pki import KeyPair
-from firebolt_local.node import toml
-from firebolt_local.node.capabilities import has_sys_resource
 from firebolt_local.node.containerd import Runtime, containerd_config, containerd_environment, pod_network
-from firebolt_local.node.kubelet import KubeletFacts, kubelet_config, kubelet_flags
-from firebolt_local.node.proxy import proxy_flags
+from firebolt_local.node.kubelet import KubeletFacts, has_sys_resource, kubelet_config, kubelet_flags, proxy_flags
 
 HERE = Path("/cluster")
 FACTS = KubeletFacts(
@@ -58,18 +56,13 @@ def test_given_a_node_then_the_kubelet_goes_by_its_name_and_address() -> None:
 
 @pytest.mark.parametrize("can_lower", [True, False])
 def test_given_a_machine_then_containerd_reads_its_settings(can_lower: bool) -> None:
-    written = tomllib.loads(toml.dump(containerd_config(replace(RUNTIME, can_lower_oom_score=can_lower))))
+    written = tomllib.loads(tomli_w.dumps(containerd_config(replace(RUNTIME, can_lower_oom_score=can_lower))))
     runtime = written["plugins"]["io.containerd.cri.v1.runtime"]
     assert runtime["restrict_oom_score_adj"] is not can_lower
     assert runtime["containerd"]["runtimes"]["runc"]["options"] == {"SystemdCgroup": False}
     assert runtime["cni"] == {"bin_dirs": ["/usr/lib/cni"], "conf_dir": "/cluster/cni"}
     assert written["plugins"]["io.containerd.cri.v1.images"]["pinned_images"] == {"sandbox": "localhost/pause:1"}
     assert (written["version"], written["root"]) == (3, "/cluster/containerd")
-
-
-def test_given_nested_tables_then_values_stay_with_their_own() -> None:
-    table: toml.Table = {"last": {"b.c": {"inner": "in"}, "own": True}, "first": 1, "words": ["a", 'quo"te']}
-    assert tomllib.loads(toml.dump(table)) == table
 
 
 def test_given_the_shim_then_containerd_finds_it_before_others() -> None:
