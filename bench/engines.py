@@ -33,6 +33,7 @@ from bench.support.operator_process import USER, OperatorProcess, start_operator
 from bench.support.outsider import Outsider, an_outsider  # noqa: E402
 from bench.support.report import Report, percentile  # noqa: E402
 from firebolt_local.cluster.control_plane import ControlPlane  # noqa: E402
+from firebolt_local.testing.crds import install_crds  # noqa: E402
 from firebolt_operator.kube.client import KubeClient  # noqa: E402
 from firebolt_operator.kube.credentials import load_credentials  # noqa: E402
 
@@ -84,7 +85,7 @@ class Bench:
     report: Report = field(default_factory=Report)
 
     async def run(self) -> None:
-        await cluster.install_crds(self.client)
+        await install_crds(self.client)
         floor = await self._floor() if self.sizes.has_floor else NO_FLOOR
         await cluster.make_namespace(self.client, NAMESPACE)
         async with an_outsider(self.plane.kubeconfig_for("outsider"), NAMESPACE) as outsider:

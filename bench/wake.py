@@ -46,6 +46,7 @@ from bench.support.wake_rig import (  # noqa: E402
 )
 from firebolt_local.cluster.pod_network import open_pod_network  # noqa: E402
 from firebolt_local.cluster.simulated_pods import POD_RANGE  # noqa: E402
+from firebolt_local.testing.crds import install_crds  # noqa: E402
 from firebolt_operator.kube.client import KubeClient  # noqa: E402
 from firebolt_operator.kube.credentials import load_credentials  # noqa: E402
 
@@ -97,7 +98,7 @@ async def a_site() -> AsyncGenerator[Site]:
         network = open_pod_network(plane, POD_RANGE)
         credentials = load_credentials(str(plane.kubeconfig), {})
         async with KubeClient.from_credentials(credentials) as client:
-            await cluster.install_crds(client)
+            await install_crds(client)
             await cluster.make_namespace(client, NAMESPACE)
             operator = start_operator(plane, [f"--namespaces={NAMESPACE}"])
             try:

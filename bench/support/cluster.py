@@ -12,10 +12,8 @@ from bench.support.crowd import for_each
 from firebolt_local.cluster.control_plane import ControlPlane, Options
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.programs import provision
-from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
-    CUSTOM_RESOURCE_DEFINITIONS,
     FIREBOLT_INSTANCES,
     PODS,
     SECRETS,
@@ -41,13 +39,6 @@ def a_control_plane() -> Generator[ControlPlane]:
             yield plane
         finally:
             plane.stop()
-
-
-async def install_crds(client: KubeClient) -> None:
-    for crd in crd_manifests():
-        await client.apply(crd)
-        ref = Ref(CUSTOM_RESOURCE_DEFINITIONS, "", crd["metadata"]["name"])
-        await _until(client, ref, lambda found: _has_condition(found, "Established"))
 
 
 async def make_namespace(client: KubeClient, name: str) -> None:
@@ -105,8 +96,3 @@ async def _until(client: KubeClient, ref: Ref, wanted: Wanted) -> None:
     async with asyncio.timeout(LONGEST_SECONDS):
         while not wanted(await client.get(ref)):  # noqa: ASYNC110 - set-up, not measured
             await asyncio.sleep(0.1)
-
-
-def _has_condition(found: Manifest | None, kind: str) -> bool:
-    conditions: list[Manifest] = (found or {}).get("status", {}).get("conditions") or []
-    return any(each["type"] == kind and each["status"] == "True" for each in conditions)

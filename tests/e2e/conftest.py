@@ -14,9 +14,9 @@ from firebolt_local.node.packages import missing_packages
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from tests.e2e.counts import Count
-from tests.e2e.place import NAMESPACE, Place, lasting_place, own_place
-from tests.e2e.scene import Scene
-from tests.e2e.sight import Sight
+from tests.e2e.environment import NAMESPACE, Environment, lasting_environment, own_environment
+from tests.e2e.informer import Informer
+from tests.e2e.scenario import Scenario
 
 CLUSTER_VARIABLE = "FIREBOLT_E2E_CLUSTER"  # a cluster of that name is used, made if need be, and left running
 INSTALL_VARIABLE = "FIREBOLT_E2E_INSTALL"  # set it, and missing system packages are installed, as `make e2e` does
@@ -24,7 +24,7 @@ _COUNTS: list[Count] = []
 
 
 @pytest.fixture(scope="session")
-def place(request: pytest.FixtureRequest) -> Generator[Place]:
+def environment(request: pytest.FixtureRequest) -> Generator[Environment]:
     if os.geteuid() != 0:
         pytest.skip("a cluster that runs containers needs root")
     if (missing := missing_packages()) and not os.environ.get(INSTALL_VARIABLE):
@@ -35,26 +35,28 @@ def place(request: pytest.FixtureRequest) -> Generator[Place]:
         # It takes a minute or two: whoever waits sees how far it is.
         with capture.global_and_fixture_disabled() if isinstance(capture, CaptureManager) else nullcontext():
             print()
-            standing = stack.enter_context(nullcontext(lasting_place(name)) if name else own_place())
+            standing = stack.enter_context(nullcontext(lasting_environment(name)) if name else own_environment())
         yield standing
 
 
 @pytest.fixture
-async def client(place: Place) -> AsyncGenerator[KubeClient]:
-    async with KubeClient.from_credentials(load_credentials(str(place.cluster.kubeconfig), {})) as client:
+async def client(environment: Environment) -> AsyncGenerator[KubeClient]:
+    async with KubeClient.from_credentials(load_credentials(str(environment.cluster.kubeconfig), {})) as client:
         yield client
 
 
 @pytest.fixture
-async def scene(place: Place, client: KubeClient, request: pytest.FixtureRequest) -> AsyncGenerator[Scene]:
+async def scenario(
+    environment: Environment, client: KubeClient, request: pytest.FixtureRequest
+) -> AsyncGenerator[Scenario]:
     """In the namespace of the instance that most tests share; the engines of a test go with it."""
-    sight = Sight(time.monotonic)
-    scene = Scene(place, client, sight, str(request.node.name), _COUNTS)
+    informer = Informer(time.monotonic)
+    scenario = Scenario(environment, client, informer, str(request.node.name), _COUNTS)
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(sight.watch(client, NAMESPACE), name="sight")
+        watching = group.create_task(informer.run(client, NAMESPACE), name="informer")
         try:
-            yield scene
-            await scene.leave()
+            yield scenario
+            await scenario.leave()
         finally:
             watching.cancel()
 

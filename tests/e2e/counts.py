@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from firebolt_local.testing.load import Answer
 from firebolt_local.testing.load_report import generation_of_pod, totals
-from tests.e2e.sight import Switch
+from tests.e2e.informer import Switch
 
 LEAST_PER_SECOND = 50.0
 LATEST_SECONDS = 10.0  # after a switch, for the last query of the old generation

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from tests.api.local.workloads import eventually
-from tests.e2e.place import Place
+from tests.e2e.environment import Environment
+from tests.support.workloads import eventually
 
 # Records of what happened, and heartbeats: nobody owns them, Kubernetes itself removes them in time.
 PASSING = frozenset({"events", "events.events.k8s.io", "leases.coordination.k8s.io"})
@@ -16,18 +16,18 @@ class Inventory:
     objects: frozenset[str]  # kind, namespace, name and uid
 
 
-def inventory(place: Place) -> Inventory:
-    kinds = sorted(set(place.kubectl("api-resources", "--verbs=list", "--output=name").split()) - PASSING)
-    listed = place.kubectl("get", ",".join(kinds), "--all-namespaces", f"--output={_COLUMNS}", "--no-headers")
+def inventory(environment: Environment) -> Inventory:
+    kinds = sorted(set(environment.kubectl("api-resources", "--verbs=list", "--output=name").split()) - PASSING)
+    listed = environment.kubectl("get", ",".join(kinds), "--all-namespaces", f"--output={_COLUMNS}", "--no-headers")
     return Inventory(len(kinds), frozenset(" ".join(line.split()) for line in listed.splitlines() if line.strip()))
 
 
-def assert_nothing_left(place: Place, before: Inventory) -> Inventory:
+def assert_nothing_left(environment: Environment, before: Inventory) -> Inventory:
     """The garbage collector has its own pace; what is left in the end is a leak."""
     latest = [before]
 
     def is_clean() -> bool:
-        latest[0] = inventory(place)
+        latest[0] = inventory(environment)
         return latest[0].objects <= before.objects
 
     try:

@@ -10,9 +10,9 @@ from firebolt_operator.api.resources import PODS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.e2e.environment import Environment
+from tests.e2e.informer import is_ready
 from tests.e2e.killing import kill, process_of
-from tests.e2e.place import Place
-from tests.e2e.sight import is_ready
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 CONTAINER = "manager"
@@ -23,7 +23,7 @@ _LOOK_EVERY_SECONDS = 0.1
 
 @dataclass(slots=True)
 class OperatorPod:
-    place: Place
+    environment: Environment
     client: KubeClient
     name: str
     process: ProcessRecord
@@ -37,13 +37,13 @@ class OperatorPod:
             await self.client.delete(ref, uid=found["metadata"]["uid"])
 
 
-async def leading_operator(place: Place, client: KubeClient) -> OperatorPod:
+async def leading_operator(environment: Environment, client: KubeClient) -> OperatorPod:
     """The pod that holds the lease; waits for one that does."""
     async with asyncio.timeout(_SECONDS):
         while (pod := await _leading(client)) is None:  # noqa: ASYNC110 - leases are polled by everybody
             await asyncio.sleep(_LOOK_EVERY_SECONDS)
-    process = await asyncio.to_thread(process_of, place.cluster, pod, CONTAINER)
-    return OperatorPod(place, client, pod["metadata"]["name"], process)
+    process = await asyncio.to_thread(process_of, environment.cluster, pod, CONTAINER)
+    return OperatorPod(environment, client, pod["metadata"]["name"], process)
 
 
 async def _leading(client: KubeClient) -> Manifest | None:

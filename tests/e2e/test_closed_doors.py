@@ -6,19 +6,19 @@ from firebolt_operator.api.names import COMPONENT_GATEWAY, LABEL_COMPONENT, LABE
 from firebolt_operator.api.resources import PODS
 from firebolt_operator.refs import Manifest
 from tests.dataplane.support.raw_requests import forbidden_answers
-from tests.e2e.place import INSTANCE
-from tests.e2e.scene import Scene
-from tests.e2e.sight import is_ready
+from tests.e2e.environment import INSTANCE
+from tests.e2e.informer import is_ready
+from tests.e2e.scenario import Scenario
 
 METRICS_PORT = 9090
 CLOSED = (9901, 9902)  # admin interface and hold endpoint: on loopback only
 
 
 async def test_given_forty_raw_requests_when_sent_to_every_port_of_every_gateway_then_the_admin_interface_answers_none(
-    scene: Scene,
+    scenario: Scenario,
 ) -> None:
-    await scene.make_resting_engine("watched", replicas=1)
-    before = _gateways(scene)
+    await scenario.make_resting_engine("watched", replicas=1)
+    before = _gateways(scenario)
     assert before
     answered = {
         (pod["metadata"]["name"], port): await forbidden_answers(pod["status"]["podIP"], port)
@@ -37,8 +37,8 @@ async def test_given_forty_raw_requests_when_sent_to_every_port_of_every_gateway
         for port in CLOSED:
             assert await _is_closed(pod["status"]["podIP"], port), f"{port} is open to everybody"
     # Nobody was told to stop, and nobody did.
-    assert (await scene.ask("watched")).problem == ""
-    assert {_restarts(pod) for pod in _gateways(scene)} == {_restarts(pod) for pod in before}
+    assert (await scenario.ask("watched")).problem == ""
+    assert {_restarts(pod) for pod in _gateways(scenario)} == {_restarts(pod) for pod in before}
 
 
 async def _is_closed(address: str, port: int) -> bool:
@@ -51,9 +51,9 @@ async def _is_closed(address: str, port: int) -> bool:
     return False
 
 
-def _gateways(scene: Scene) -> list[Manifest]:
+def _gateways(scenario: Scenario) -> list[Manifest]:
     labels = {LABEL_INSTANCE: INSTANCE, LABEL_COMPONENT: COMPONENT_GATEWAY}.items()
-    pods = [pod for pod in scene.sight.of_kind(PODS) if labels <= pod["metadata"].get("labels", {}).items()]
+    pods = [pod for pod in scenario.informer.of_kind(PODS) if labels <= pod["metadata"].get("labels", {}).items()]
     return [pod for pod in pods if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
 
 

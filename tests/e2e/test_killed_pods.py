@@ -20,11 +20,11 @@ from firebolt_operator.api.names import (
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES, PODS
 from firebolt_operator.gateway.local_replies import EXPLANATION
 from firebolt_operator.refs import Manifest
+from tests.e2e.environment import INSTANCE
+from tests.e2e.informer import is_ready
 from tests.e2e.killing import kill, process_of
 from tests.e2e.operator_pod import leading_operator
-from tests.e2e.place import INSTANCE
-from tests.e2e.scene import Scene
-from tests.e2e.sight import is_ready
+from tests.e2e.scenario import Scenario
 
 BEFORE_SECONDS = 2.0  # a gateway that meets an engine for the first time holds its queries for a moment
 AFTERWARDS_SECONDS = 5.0
@@ -46,94 +46,96 @@ class Victim:
     ],
 )
 async def test_given_queries_when_a_component_beside_their_path_is_killed_then_none_is_lost(
-    scene: Scene, victim: Victim
+    scenario: Scenario, victim: Victim
 ) -> None:
-    await scene.make_resting_engine("calm")
-    async with scene.load("calm"):
-        pod = _pods(scene, victim.component)[0]
-        await _kill(scene, pod, victim.container)
-        await _until_restarted(scene, pod, victim.container)
-        await scene.until(lambda: _instance_is_ready(scene), "the instance to be ready again")
+    await scenario.make_resting_engine("calm")
+    async with scenario.load("calm"):
+        pod = _pods(scenario, victim.component)[0]
+        await _kill(scenario, pod, victim.container)
+        await _until_restarted(scenario, pod, victim.container)
+        await scenario.until(lambda: _instance_is_ready(scenario), "the instance to be ready again")
         await asyncio.sleep(AFTERWARDS_SECONDS)
-    assert scene.engine("calm").status.active_generation == 0
+    assert scenario.engine("calm").status.active_generation == 0
 
 
-async def test_given_queries_when_the_operator_is_killed_then_none_is_lost_and_another_one_leads(scene: Scene) -> None:
-    await scene.make_resting_engine("alone")
-    async with scene.load("alone"):
-        operator = await leading_operator(scene.place, scene.client)
+async def test_given_queries_when_the_operator_is_killed_then_none_is_lost_and_another_one_leads(
+    scenario: Scenario,
+) -> None:
+    await scenario.make_resting_engine("alone")
+    async with scenario.load("alone"):
+        operator = await leading_operator(scenario.environment, scenario.client)
         await operator.kill()
-        edited = await scene.edit("alone", replicas=1)
-        await scene.at_rest("alone", 1, since=edited)
-        assert (await leading_operator(scene.place, scene.client)).name != operator.name
+        edited = await scenario.edit("alone", replicas=1)
+        await scenario.at_rest("alone", 1, since=edited)
+        assert (await leading_operator(scenario.environment, scenario.client)).name != operator.name
 
 
 @pytest.mark.parametrize("number", [0, 1])
-async def test_given_queries_when_a_gateway_pod_is_deleted_then_none_is_lost(scene: Scene, number: int) -> None:
-    await scene.make_resting_engine("routed")
-    pod = _pods(scene, COMPONENT_GATEWAY)[number]
-    async with scene.load("routed"):
-        await scene.delete(scene.ref(PODS, pod["metadata"]["name"]))
-        await scene.until(lambda: scene.sight.get(PODS, pod["metadata"]["name"]) is None, "the pod to be gone")
-        await scene.until(lambda: len(_pods(scene, COMPONENT_GATEWAY)) == 2, "two gateway pods to be ready")
+async def test_given_queries_when_a_gateway_pod_is_deleted_then_none_is_lost(scenario: Scenario, number: int) -> None:
+    await scenario.make_resting_engine("routed")
+    pod = _pods(scenario, COMPONENT_GATEWAY)[number]
+    async with scenario.load("routed"):
+        await scenario.delete(scenario.ref(PODS, pod["metadata"]["name"]))
+        await scenario.until(lambda: scenario.informer.get(PODS, pod["metadata"]["name"]) is None, "the pod to be gone")
+        await scenario.until(lambda: len(_pods(scenario, COMPONENT_GATEWAY)) == 2, "two gateway pods to be ready")
         await asyncio.sleep(AFTERWARDS_SECONDS)
 
 
 @pytest.mark.parametrize("number", [0, 1])
 async def test_given_queries_when_a_gateway_pod_is_killed_then_they_soon_go_another_way(
-    scene: Scene, number: int
+    scenario: Scenario, number: int
 ) -> None:
-    await scene.make_resting_engine("shaken")
-    pod = _pods(scene, COMPONENT_GATEWAY)[number]
-    async with scene.load("shaken", may_fail=True) as load:
-        killed_at = await _kill(scene, pod, CONTAINER_ENVOY)
-        await _until_restarted(scene, pod, CONTAINER_ENVOY)
+    await scenario.make_resting_engine("shaken")
+    pod = _pods(scenario, COMPONENT_GATEWAY)[number]
+    async with scenario.load("shaken", may_fail=True) as load:
+        killed_at = await _kill(scenario, pod, CONTAINER_ENVOY)
+        await _until_restarted(scenario, pod, CONTAINER_ENVOY)
         await asyncio.sleep(AFTERWARDS_SECONDS)
     _assert_brief(load, killed_at)
 
 
-async def test_given_queries_when_an_engine_pod_is_deleted_then_none_is_lost(scene: Scene) -> None:
-    await scene.make_resting_engine("halved")
-    async with scene.load("halved"):
-        uid = _engine_pod(scene, "halved-g0-1")["metadata"]["uid"]
-        await scene.delete(scene.ref(PODS, "halved-g0-1"))
-        await scene.until(lambda: _is_another(scene, "halved-g0-1", uid), "a new pod in its place")
-        await scene.at_rest("halved", 2)
+async def test_given_queries_when_an_engine_pod_is_deleted_then_none_is_lost(scenario: Scenario) -> None:
+    await scenario.make_resting_engine("halved")
+    async with scenario.load("halved"):
+        uid = _engine_pod(scenario, "halved-g0-1")["metadata"]["uid"]
+        await scenario.delete(scenario.ref(PODS, "halved-g0-1"))
+        await scenario.until(lambda: _is_another(scenario, "halved-g0-1", uid), "a new pod in its environment")
+        await scenario.at_rest("halved", 2)
         await asyncio.sleep(AFTERWARDS_SECONDS)
-    assert scene.engine("halved").status.active_generation == 0
+    assert scenario.engine("halved").status.active_generation == 0
 
 
 async def test_given_queries_when_an_engine_pod_is_killed_then_only_those_that_it_ran_are_in_doubt(
-    scene: Scene,
+    scenario: Scenario,
 ) -> None:
-    await scene.make_resting_engine("struck")
-    async with scene.load("struck", may_fail=True) as load:
-        pod = _engine_pod(scene, "struck-g0-1")
-        killed_at = await _kill(scene, pod, CONTAINER_ENGINE)
-        await _until_restarted(scene, pod, CONTAINER_ENGINE)
-        await scene.at_rest("struck", 2)
+    await scenario.make_resting_engine("struck")
+    async with scenario.load("struck", may_fail=True) as load:
+        pod = _engine_pod(scenario, "struck-g0-1")
+        killed_at = await _kill(scenario, pod, CONTAINER_ENGINE)
+        await _until_restarted(scenario, pod, CONTAINER_ENGINE)
+        await scenario.at_rest("struck", 2)
         await asyncio.sleep(AFTERWARDS_SECONDS)
     _assert_brief(load, killed_at)
     assert {each.problem for each in load.answers if not each.is_good} <= {f"HTTP 503: {EXPLANATION.strip()}"}
 
 
-async def _kill(scene: Scene, pod: Manifest, container: str) -> float:
+async def _kill(scenario: Scenario, pod: Manifest, container: str) -> float:
     """Answers when; not before queries flow."""
     await asyncio.sleep(BEFORE_SECONDS)
-    record = await asyncio.to_thread(process_of, scene.place.cluster, pod, container)
+    record = await asyncio.to_thread(process_of, scenario.environment.cluster, pod, container)
     killed_at = time.monotonic()
     await asyncio.to_thread(kill, record)
     return killed_at
 
 
-async def _until_restarted(scene: Scene, pod: Manifest, container: str) -> None:
+async def _until_restarted(scenario: Scenario, pod: Manifest, container: str) -> None:
     name, before = pod["metadata"]["name"], _restarts(pod, container)
 
     def is_back() -> bool:
-        now = scene.sight.get(PODS, name)
+        now = scenario.informer.get(PODS, name)
         return now is not None and is_ready(now) and _restarts(now, container) > before
 
-    await scene.until(is_back, f"{container} of {name} to be back")
+    await scenario.until(is_back, f"{container} of {name} to be back")
 
 
 def _restarts(pod: Manifest, container: str) -> int:
@@ -141,26 +143,26 @@ def _restarts(pod: Manifest, container: str) -> int:
     return sum(each["restartCount"] for each in statuses if each["name"] == container)
 
 
-def _pods(scene: Scene, component: str) -> list[Manifest]:
+def _pods(scenario: Scenario, component: str) -> list[Manifest]:
     """The ready ones."""
-    pods = scene.sight.of_kind(PODS)
+    pods = scenario.informer.of_kind(PODS)
     mine = [pod for pod in pods if pod["metadata"].get("labels", {}).get(LABEL_COMPONENT) == component]
     return [pod for pod in mine if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
 
 
-def _engine_pod(scene: Scene, name: str) -> Manifest:
-    found = scene.sight.get(PODS, name)
+def _engine_pod(scenario: Scenario, name: str) -> Manifest:
+    found = scenario.informer.get(PODS, name)
     assert found is not None
     return found
 
 
-def _is_another(scene: Scene, name: str, uid: str) -> bool:
-    found = scene.sight.get(PODS, name)
+def _is_another(scenario: Scenario, name: str, uid: str) -> bool:
+    found = scenario.informer.get(PODS, name)
     return found is not None and found["metadata"]["uid"] != uid and is_ready(found)
 
 
-def _instance_is_ready(scene: Scene) -> bool:
-    found = scene.sight.get(FIREBOLT_INSTANCES, INSTANCE)
+def _instance_is_ready(scenario: Scenario) -> bool:
+    found = scenario.informer.get(FIREBOLT_INSTANCES, INSTANCE)
     return found is not None and found["status"]["phase"] == "Ready"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from firebolt_operator.refs import Manifest
-from tests.e2e.scene import Scene
+from tests.e2e.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +36,25 @@ def _resources(**fields: Manifest) -> Manifest:
     ],
 )
 async def test_given_a_sick_neighbour_when_it_fails_then_it_says_why_and_nobody_else_notices(
-    scene: Scene, sick: Sick
+    scenario: Scenario, sick: Sick
 ) -> None:
-    await scene.make_resting_engine("healthy")
-    before = scene.engine("healthy")
-    async with scene.load("healthy"):
-        await scene.make_engine("sick", replicas=1, **sick.spec)
-        await scene.until(lambda: _says(scene, sick.words), f"the sick engine to say {sick.words}")
+    await scenario.make_resting_engine("healthy")
+    before = scenario.engine("healthy")
+    async with scenario.load("healthy"):
+        await scenario.make_engine("sick", replicas=1, **sick.spec)
+        await scenario.until(lambda: _says(scenario, sick.words), f"the sick engine to say {sick.words}")
         # An edit of the healthy one goes through beside it.
-        edited = await scene.edit("healthy", replicas=3)
-        await scene.at_rest("healthy", 3, since=edited)
+        edited = await scenario.edit("healthy", replicas=3)
+        await scenario.at_rest("healthy", 3, since=edited)
         await asyncio.sleep(3)
-    assert scene.ready("sick").status == "False"
-    after = scene.engine("healthy")
+    assert scenario.ready("sick").status == "False"
+    after = scenario.engine("healthy")
     assert after.metadata.uid == before.metadata.uid
     assert after.status.active_generation == 1
 
 
-def _says(scene: Scene, words: tuple[str, ...]) -> bool:
-    found = scene.sight.engine("sick")
+def _says(scenario: Scenario, words: tuple[str, ...]) -> bool:
+    found = scenario.informer.engine("sick")
     return found is not None and any(
         word in condition.message for word in words for condition in found.status.conditions
     )

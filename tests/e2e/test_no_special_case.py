@@ -12,17 +12,17 @@ from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImag
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.settings import Settings, parse_settings
 from tests.api.chart.rendering import arguments, only, rendered
-from tests.e2e.place import INSTANCE
-from tests.e2e.scene import Scene
+from tests.e2e.environment import INSTANCE
+from tests.e2e.scenario import Scenario
 
 pytestmark = pytest.mark.quick
 
 
 async def test_given_the_chart_when_installed_then_only_the_drain_settle_differs_from_its_defaults(
-    scene: Scene,
+    scenario: Scenario,
 ) -> None:
     wanted = only(rendered({"drainSettle": DRAIN_SETTLE}, namespace=NAMESPACE), "Deployment")
-    live = await scene.client.get(Ref(DEPLOYMENTS, NAMESPACE, RELEASE))
+    live = await scenario.client.get(Ref(DEPLOYMENTS, NAMESPACE, RELEASE))
     assert live is not None
     assert is_subset(wanted["spec"], live["spec"])
     extra = [word for word in _arguments(live) if word not in arguments(rendered({}, namespace=NAMESPACE))]
@@ -30,12 +30,12 @@ async def test_given_the_chart_when_installed_then_only_the_drain_settle_differs
 
 
 async def test_given_an_instance_and_an_engine_when_rendered_with_the_defaults_then_they_are_what_runs(
-    scene: Scene,
+    scenario: Scenario,
 ) -> None:
-    await scene.make_resting_engine("plain", replicas=1)
+    await scenario.make_resting_engine("plain", replicas=1)
     settings = parse_settings(arguments(rendered({}, namespace=NAMESPACE)), {})
-    for wanted in [*await _instance_objects(scene, settings), *await _engine_objects(scene, settings)]:
-        live = await scene.kubectl_json("get", wanted["kind"], wanted["metadata"]["name"])
+    for wanted in [*await _instance_objects(scenario, settings), *await _engine_objects(scenario, settings)]:
+        live = await scenario.kubectl_json("get", wanted["kind"], wanted["metadata"]["name"])
         assert is_subset(wanted, live), f"{wanted['kind']} {wanted['metadata']['name']} is not what defaults give"
 
 
@@ -44,8 +44,8 @@ def _arguments(deployment: Manifest) -> list[str]:
     return words
 
 
-async def _instance_objects(scene: Scene, settings: Settings) -> list[Manifest]:
-    found = await scene.client.get(scene.ref(FIREBOLT_INSTANCES, INSTANCE))
+async def _instance_objects(scenario: Scenario, settings: Settings) -> list[Manifest]:
+    found = await scenario.client.get(scenario.ref(FIREBOLT_INSTANCES, INSTANCE))
     assert found is not None
     images = InstanceImages(
         metadata=settings.images.metadata,
@@ -58,15 +58,15 @@ async def _instance_objects(scene: Scene, settings: Settings) -> list[Manifest]:
     return [each.manifest for each in (*blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())]
 
 
-async def _engine_objects(scene: Scene, settings: Settings) -> list[Manifest]:
-    found = await scene.client.get(scene.ref(FIREBOLT_INSTANCES, INSTANCE))
+async def _engine_objects(scenario: Scenario, settings: Settings) -> list[Manifest]:
+    found = await scenario.client.get(scenario.ref(FIREBOLT_INSTANCES, INSTANCE))
     assert found is not None
-    instance, engine = parse_instance(found), scene.engine("plain")
+    instance, engine = parse_instance(found), scenario.engine("plain")
     assert instance.spec.id is not None
     assert engine.spec is not None
     inputs = EngineInputs(
         name="plain",
-        namespace=scene.namespace,
+        namespace=scenario.namespace,
         uid=engine.metadata.uid,
         spec=engine.spec,
         engine_class=None,

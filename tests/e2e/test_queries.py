@@ -10,7 +10,7 @@ from firebolt.db.connection import connect
 
 from firebolt_local.testing.load import ENGINE_HEADER
 from firebolt_operator.api.names import EngineReason
-from tests.e2e.scene import Scene, output
+from tests.e2e.scenario import Scenario, output
 
 pytestmark = pytest.mark.quick
 
@@ -19,28 +19,28 @@ SQL = "SELECT i, i * i AS square, 'number ' || i AS name FROM range(1, 4) AS t(i
 ROWS = [[1, 1, "number 1"], [2, 4, "number 2"], [3, 9, "number 3"]]
 
 
-async def test_given_an_instance_when_an_engine_is_made_then_it_answers_the_sdk(scene: Scene) -> None:
-    await scene.make_resting_engine("new", replicas=2)
-    ready = scene.ready("new")
+async def test_given_an_instance_when_an_engine_is_made_then_it_answers_the_sdk(scenario: Scenario) -> None:
+    await scenario.make_resting_engine("new", replicas=2)
+    ready = scenario.ready("new")
     assert (ready.status, ready.reason) == ("True", EngineReason.ENGINE_READY)
-    assert scene.sight.phases_of("new") == ["creating", "switching", "stable"]
-    assert await asyncio.to_thread(_asked_with_sdk, scene.plan("new").url, "new") == ROWS
+    assert scenario.informer.phases_of("new") == ["creating", "switching", "stable"]
+    assert await asyncio.to_thread(_asked_with_sdk, scenario.plan("new").url, "new") == ROWS
 
 
 @needs_curl
-async def test_given_an_engine_when_asked_with_curl_then_it_answers(scene: Scene) -> None:
-    await scene.make_resting_engine("plain", replicas=1)
-    assert await _asked_with_curl(scene, "plain") == ROWS
+async def test_given_an_engine_when_asked_with_curl_then_it_answers(scenario: Scenario) -> None:
+    await scenario.make_resting_engine("plain", replicas=1)
+    assert await _asked_with_curl(scenario, "plain") == ROWS
 
 
 @needs_curl
-async def test_given_no_engine_is_named_when_asked_then_the_gateway_refuses_at_once(scene: Scene) -> None:
+async def test_given_no_engine_is_named_when_asked_then_the_gateway_refuses_at_once(scenario: Scenario) -> None:
     words = ["--silent", "--max-time", "10", "--output", "/dev/null", "--write-out", "%{http_code}"]
-    assert await output("curl", *words, "--data-binary", SQL, scene.plan("").url) == "400"
+    assert await output("curl", *words, "--data-binary", SQL, scenario.plan("").url) == "400"
 
 
-async def _asked_with_curl(scene: Scene, engine: str) -> list[list[object]]:
-    url = scene.plan(engine).url
+async def _asked_with_curl(scenario: Scenario, engine: str) -> list[list[object]]:
+    url = scenario.plan(engine).url
     words = ["--silent", "--show-error", "--fail-with-body", "--max-time", "60"]
     told = await output("curl", *words, "--header", f"{ENGINE_HEADER}: {engine}", "--data-binary", SQL, url)
     rows: list[list[object]] = json.loads(told)["data"]

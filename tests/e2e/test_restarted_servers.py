@@ -10,7 +10,7 @@ import pytest
 
 from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, gateway_name
 from firebolt_operator.refs import Manifest
-from tests.e2e.scene import Scene
+from tests.e2e.scenario import Scenario
 
 RESTARTS = 10
 LONGEST_REFUSAL_SECONDS = 5.0
@@ -19,26 +19,26 @@ AUTO_STOP: Manifest = {"enabled": True, "idleTimeout": "1h", "activeReplicas": 1
 
 
 async def test_given_an_api_server_killed_ten_times_then_writes_and_wakes_are_back_within_five_seconds(
-    scene: Scene, capsys: pytest.CaptureFixture[str]
+    scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await scene.make_engine("parked", replicas=0, autoStop=AUTO_STOP)
-    gateway = f"--as=system:serviceaccount:{scene.namespace}:{gateway_name(scene.instance)}"
+    await scenario.make_engine("parked", replicas=0, autoStop=AUTO_STOP)
+    gateway = f"--as=system:serviceaccount:{scenario.namespace}:{gateway_name(scenario.instance)}"
     for number in range(1, RESTARTS + 1):
-        await asyncio.to_thread(scene.place.cluster.restart_apiserver)
+        await asyncio.to_thread(scenario.environment.cluster.restart_apiserver)
         ready_at = time.monotonic()
         with pytest.raises(AssertionError, match="a gateway may not change an engine's spec"):
-            await patch(scene, {"spec": {"replicas": 1}}, gateway)
-        write = await allowed_after(ready_at, partial(patch, scene, {"metadata": {"labels": {"n": str(number)}}}))
-        wake = await allowed_after(ready_at, partial(patch, scene, a_stamp(number), gateway))
+            await patch(scenario, {"spec": {"replicas": 1}}, gateway)
+        write = await allowed_after(ready_at, partial(patch, scenario, {"metadata": {"labels": {"n": str(number)}}}))
+        wake = await allowed_after(ready_at, partial(patch, scenario, a_stamp(number), gateway))
         with capsys.disabled():
             print(f"\nrestart {number}: writes allowed {write:.2f} s after /readyz, wakes {wake:.2f} s", end="")
         assert max(write, wake) <= LONGEST_REFUSAL_SECONDS
-    assert (await scene.ask("parked")).is_good
+    assert (await scenario.ask("parked")).is_good
 
 
-async def patch(scene: Scene, change: Manifest, *words: str) -> None:
+async def patch(scenario: Scenario, change: Manifest, *words: str) -> None:
     """By kubectl, so that nothing is left of connections from before."""
-    await scene.kubectl("patch", "fireboltengine", "parked", "--type=merge", f"--patch={json.dumps(change)}", *words)
+    await scenario.kubectl("patch", "fireboltengine", "parked", "--type=merge", f"--patch={json.dumps(change)}", *words)
 
 
 def a_stamp(number: int) -> Manifest:

@@ -22,15 +22,13 @@ from firebolt_local.demo.recording import Recording
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
-from firebolt_local.images.catalogue import build_all
 from firebolt_local.images.standin_images import ENGINE_NEXT
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
-from firebolt_local.programs import provision
 from firebolt_local.progress import Progress
 from firebolt_local.testing import faults
 from firebolt_local.testing.faults import StepFailedError
 from firebolt_local.testing.following import follow
-from firebolt_local.testing.image_loading import load_changed
+from firebolt_local.testing.image_loading import build_and_load
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import WHY_SETTLE, Installer
 from firebolt_local.testing.load_report import totals
@@ -51,12 +49,12 @@ RECORDING: Final = PAGE.with_suffix(".json")
 def run() -> None:
     began_at = time.monotonic()
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
-    found = provision.provide(["helm", "kubectl"])
+    installer = Installer.for_cluster(cluster)
     make = "sudo make" if "SUDO_USER" in os.environ else "make"
     place = words.Place(
-        kubeconfig=cluster.kubeconfig, kubectl=found["kubectl"], page=PAGE, engine=ENGINE.name, make=make
+        kubeconfig=cluster.kubeconfig, kubectl=installer.kubectl, page=PAGE, engine=ENGINE.name, make=make
     )
-    recording, url = asyncio.run(_show(cluster, Installer(found["helm"], found["kubectl"], cluster.kubeconfig), place))
+    recording, url = asyncio.run(_show(cluster, installer, place))
     print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
     if totals(recording.answers).failed:
         raise LocalError(f"queries failed, which must not happen; {PAGE} shows when, and what they were told")
@@ -77,14 +75,10 @@ async def _show(cluster: NodeCluster, installer: Installer, place: words.Place) 
 def _install(cluster: NodeCluster, installer: Installer) -> None:
     progress = Progress(_say)
     _say("==> images, built without a registry")
-    archives = build_all(provision.cache_folder() / "images", say=lambda text, end: print(text, end=end, flush=True))
-    loaded = load_changed(cluster, archives)
+    archives, loaded = build_and_load(cluster, say=lambda text, end: print(text, end=end, flush=True))
     progress.note(f"images are on the node, {len(loaded)} of {len(archives)} archives loaded now")
     _say(f"==> the operator, with its Helm chart; {WHY_SETTLE}")
-    is_old = installer.is_installed() and any(path.stem == "operator" for path in loaded)
-    installer.install()
-    if is_old:
-        installer.restart()
+    installer.bring_up_to_date(loaded)
     progress.note("the operator's pod is ready")
 
 

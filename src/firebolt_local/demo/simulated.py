@@ -17,16 +17,15 @@ import yaml
 from firebolt_local import commands
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.folder import ClusterFolder, Kind, cluster_folder
-from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
 from firebolt_local.programs import provision
 from firebolt_local.testing.convergence import is_at_rest
+from firebolt_local.testing.crds import install_crds
 from firebolt_local.testing.following import follow
-from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.resources import CUSTOM_RESOURCE_DEFINITIONS, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
+from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import Scope
@@ -55,9 +54,7 @@ async def _show(cluster: ClusterFolder) -> None:
     kubeconfig = _kubeconfig(cluster)
     async with KubeClient.from_credentials(load_credentials(kubeconfig, {})) as client:
         print("==> installing the three kinds", flush=True)
-        for crd in crd_manifests():
-            await client.apply(crd)
-        await _established(client)
+        await install_crds(client)
         _start_operator(cluster, kubeconfig)
         async with _timeline(client, cluster) as story:
             await story.step("==> creating an instance and an engine of two nodes", _create(client), is_at_rest(2))
@@ -108,15 +105,6 @@ async def _timeline(client: KubeClient, cluster: ClusterFolder) -> AsyncGenerato
         yield Story(timeline, cluster)
         for task in tasks:
             task.cancel()
-
-
-async def _established(client: KubeClient) -> None:
-    """A kind can be used once the server says so, a moment after it was made."""
-    async with asyncio.timeout(MOST_SECONDS):
-        for crd in crd_manifests():
-            ref = Ref(CUSTOM_RESOURCE_DEFINITIONS, "", crd["metadata"]["name"])
-            while not has_condition(await client.get(ref) or {}, "Established"):  # noqa: ASYNC110 - a moment, once
-                await asyncio.sleep(0.1)
 
 
 def _kubeconfig(cluster: ClusterFolder) -> str:

@@ -6,10 +6,18 @@ from typing import Final
 
 import msgspec
 
+from firebolt_local.images.catalogue import Say, build_all
 from firebolt_local.node.cluster import NodeCluster
+from firebolt_local.programs.provision import cache_folder
 
 _RECORD: Final = "demo-images.json"
 Identity = tuple[int, int]  # size and time of the last change: an archive that would be the same is not written again
+
+
+def build_and_load(cluster: NodeCluster, *, say: Say = lambda _text, _end: None) -> tuple[list[Path], list[Path]]:
+    """Everything that the operator and its instances run; answers all archives, and those that were loaded now."""
+    archives = build_all(cache_folder() / "images", say=say)
+    return archives, load_changed(cluster, archives)
 
 
 def load_changed(cluster: NodeCluster, archives: Sequence[Path]) -> list[Path]:

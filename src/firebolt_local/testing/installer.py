@@ -1,11 +1,13 @@
-"""How does the operator get onto the demo's cluster? With the chart that everybody uses, and one value of our own."""
+"""How does the operator get onto a local cluster? With the chart that everybody uses, and one value of our own."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from firebolt_local.node.cluster import NodeCluster
+from firebolt_local.programs.provision import provide
 from firebolt_local.testing.faults import StepFailedError
 
 CHART: Final = Path(__file__).resolve().parents[3] / "charts" / "firebolt-operator"
@@ -25,6 +27,18 @@ class Installer:
     helm: Path
     kubectl: Path
     kubeconfig: Path
+
+    @classmethod
+    def for_cluster(cls, cluster: NodeCluster) -> "Installer":
+        found = provide(["helm", "kubectl"])
+        return cls(found["helm"], found["kubectl"], cluster.kubeconfig)
+
+    def bring_up_to_date(self, loaded: Iterable[Path]) -> None:
+        """Install, and replace the pod of an earlier release whose image was among the archives just loaded."""
+        is_old = self.is_installed() and any(path.stem == "operator" for path in loaded)
+        self.install()
+        if is_old:
+            self.restart()
 
     def install(self) -> None:
         """Returns when the operator's pod is ready; does nothing to a release that is as it should be."""

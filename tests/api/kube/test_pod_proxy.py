@@ -10,7 +10,7 @@ from firebolt_operator.errors import TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Ref
 from tests.api.kube.objects import PODS
-from tests.api.local.workloads import Pods, eventually
+from tests.support.workloads import Pods, eventually
 
 PORT = 9090
 

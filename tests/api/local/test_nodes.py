@@ -20,7 +20,7 @@ from firebolt_local.node.cgroups import ClusterGroup, machine_hierarchies
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.node.packages import missing_packages
 from firebolt_local.programs import provision
-from tests.api.local.nodes import NODE_PORT, PORT, kubectl, namespaces_of, processes_in, traces, workload
+from tests.support.nodes import NODE_PORT, PORT, kubectl, namespaces_of, processes_in, traces, workload
 
 _SECONDS = 120
 

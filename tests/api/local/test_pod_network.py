@@ -10,7 +10,7 @@ from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
-from tests.api.local.workloads import Pods, eventually
+from tests.support.workloads import Pods, eventually
 
 FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())"
 FETCH_API = """

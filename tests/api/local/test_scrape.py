@@ -5,7 +5,7 @@ import pytest
 from firebolt_local.cluster.scrape import Behaviour, Mode, ScrapeControl
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.errors import LocalError
-from tests.api.local.workloads import Pods, eventually
+from tests.support.workloads import Pods, eventually
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from firebolt_local.cluster.kube_http import KubeRequestError
 from firebolt_local.cluster.simulated_pods import SimulatedPods
-from tests.api.local.workloads import Pods, a_pod, a_pod_template, a_statefulset, eventually
+from tests.support.workloads import Pods, a_pod, a_pod_template, a_statefulset, eventually
 
 
 @pytest.fixture

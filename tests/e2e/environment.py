@@ -3,21 +3,18 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from firebolt_local.cluster.folder import cluster_folder, state_folder
-from firebolt_local.images.catalogue import build_all
 from firebolt_local.locks import exclusive
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
 from firebolt_local.node.teardown import remove_cluster
-from firebolt_local.programs import provision
 from firebolt_local.progress import Progress, wait_until
-from firebolt_local.testing.image_loading import load_changed
+from firebolt_local.testing.image_loading import build_and_load
 from firebolt_local.testing.installer import Installer
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
-from tests.api.local.nodes import traces
 from tests.support.kubectl import kubectl
+from tests.support.nodes import traces
 
 OWN_NAME = "e2e"
 NAMESPACE = "e2e"
@@ -26,7 +23,7 @@ _INSTANCE_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Environment:
     cluster: NodeCluster
 
     def kubectl(self, *words: str, stdin: str | None = None) -> str:
@@ -63,14 +60,14 @@ class Place:
 
 
 @contextmanager
-def own_place() -> Generator[Place]:
+def own_environment() -> Generator[Environment]:
     """A cluster that nobody else uses, removed afterwards together with what an interrupted run has left."""
     folder = cluster_folder(OWN_NAME, None)
     with exclusive(state_folder() / f".{OWN_NAME}-tests.lock", when_waiting=lambda: print("another run; waiting")):
         if folder.read() is not None:
             remove_cluster(folder)
         try:
-            yield _furnished(OWN_NAME)
+            yield _prepared(OWN_NAME)
         finally:
             if folder.read() is not None:
                 remove_cluster(folder)
@@ -78,37 +75,26 @@ def own_place() -> Generator[Place]:
     assert (left.groups, left.links, left.routes) == ([], [], []), "the cluster left something behind"
 
 
-def lasting_place(name: str) -> Place:
+def lasting_environment(name: str) -> Environment:
     """A cluster that stays, for whoever works on these tests."""
-    return _furnished(name)
+    return _prepared(name)
 
 
-def _furnished(name: str) -> Place:
+def _prepared(name: str) -> Environment:
     progress = Progress(lambda text: print(text, flush=True))
     cluster = up(NodesRequest(name=name, assume_yes=True))
-    archives = build_all(provision.cache_folder() / "images")
-    progress.note("images are built")
-    loaded = load_changed(cluster, archives)
+    _, loaded = build_and_load(cluster)
     progress.note("images are on the node")
-    _install(cluster, has_new_image=any(Path(path).stem == "operator" for path in loaded))
+    Installer.for_cluster(cluster).bring_up_to_date(loaded)
     progress.note("the operator's pod is ready")
-    place = Place(cluster)
-    if "not found" in _namespace_problem(place):
-        place.make_namespace(NAMESPACE)
-        place.make_instance(NAMESPACE)
-    place.wait_for_instance(NAMESPACE)
+    environment = Environment(cluster)
+    if "not found" in _namespace_problem(environment):
+        environment.make_namespace(NAMESPACE)
+        environment.make_instance(NAMESPACE)
+    environment.wait_for_instance(NAMESPACE)
     progress.note("the instance is ready")
-    return place
+    return environment
 
 
-def _install(cluster: NodeCluster, *, has_new_image: bool) -> None:
-    found = provision.provide(["helm", "kubectl"])
-    installer = Installer(found["helm"], found["kubectl"], cluster.kubeconfig)
-    must_restart = has_new_image and installer.is_installed()
-    installer.install()
-    if must_restart:
-        installer.restart()
-
-
-def _namespace_problem(place: Place) -> str:
-    return place.cluster.http.text("GET", f"/api/v1/namespaces/{NAMESPACE}")[1]
+def _namespace_problem(environment: Environment) -> str:
+    return environment.cluster.http.text("GET", f"/api/v1/namespaces/{NAMESPACE}")[1]

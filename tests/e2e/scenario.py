@@ -21,8 +21,8 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_EN
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.e2e.counts import LATEST_SECONDS, LEAST_PER_SECOND, Count, cut_over
-from tests.e2e.place import INSTANCE, NAMESPACE, Place
-from tests.e2e.sight import Sight
+from tests.e2e.environment import INSTANCE, NAMESPACE, Environment
+from tests.e2e.informer import Informer
 
 PER_SECOND = 60.0
 SECONDS = 180.0
@@ -30,10 +30,10 @@ NEXT_IMAGE: Manifest = {"spec": {"containers": [{"name": "engine", "image": ENGI
 
 
 @dataclass(slots=True)
-class Scene:
-    place: Place
+class Scenario:
+    environment: Environment
     client: KubeClient
-    sight: Sight
+    informer: Informer
     test: str
     counts: list[Count]
     namespace: str = NAMESPACE
@@ -65,7 +65,7 @@ class Scene:
         rests = is_at_rest(replicas, since=since)
 
         def is_there() -> bool:
-            found = self.sight.engine(engine)
+            found = self.informer.engine(engine)
             return found is not None and rests(found)
 
         await self.until(is_there, f"{engine} at rest with {replicas} pods")
@@ -74,13 +74,13 @@ class Scene:
     async def until(self, is_there: Callable[[], bool], what: str, *, seconds: float = SECONDS) -> None:
         try:
             async with asyncio.timeout(seconds):
-                await self.sight.until(is_there)
+                await self.informer.until(is_there)
         except TimeoutError as err:
             lines = await faults.observed(self.client, (self.namespace, "firebolt-system"))
             raise AssertionError("\n".join([f"not within {seconds:g} s: {what}", *lines])) from err
 
     def engine(self, name: str) -> FireboltEngine:
-        found = self.sight.engine(name)
+        found = self.informer.engine(name)
         assert found is not None, f"there is no engine {name}"
         return found
 
@@ -92,10 +92,10 @@ class Scene:
     @asynccontextmanager
     async def load(self, engine: str, *, sql: str = "SELECT 1", may_fail: bool = False) -> AsyncGenerator[Load]:
         """Queries all the while; the test fails if one of them does, or if an old generation still got one too late."""
-        began_at, first_switch = time.monotonic(), len(self.sight.switches)
+        began_at, first_switch = time.monotonic(), len(self.informer.switches)
         async with steady_load(self.plan(engine, sql=sql, per_second=PER_SECOND)) as load:
             yield load
-        switches = [switch for switch in self.sight.switches[first_switch:] if switch.engine == engine]
+        switches = [switch for switch in self.informer.switches[first_switch:] if switch.engine == engine]
         count = Count(
             test=self.test,
             engine=engine,
@@ -114,10 +114,10 @@ class Scene:
             return await ask(session, plan, clock=time.monotonic)
 
     def plan(self, engine: str, **fields: Any) -> Plan:
-        return Plan(url=self.place.gateway(self.namespace, self.instance), engine=engine, **fields)
+        return Plan(url=self.environment.gateway(self.namespace, self.instance), engine=engine, **fields)
 
     async def kubectl(self, *words: str, stdin: str | None = None) -> str:
-        return await asyncio.to_thread(self.place.kubectl, f"--namespace={self.namespace}", *words, stdin=stdin)
+        return await asyncio.to_thread(self.environment.kubectl, f"--namespace={self.namespace}", *words, stdin=stdin)
 
     async def kubectl_json(self, *words: str) -> Manifest:
         found: Manifest = json.loads(await self.kubectl(*words, "--output=json"))
@@ -131,7 +131,7 @@ class Scene:
         for ref in reversed(self._made):
             await self.delete(ref)
         gone = [(ref.resource, ref.name) for ref in self._made]
-        await self.until(lambda: not any(self.sight.get(*each) for each in gone), "engines to be gone")
+        await self.until(lambda: not any(self.informer.get(*each) for each in gone), "engines to be gone")
 
     async def _make(self, resource: Resource, name: str, spec: Manifest) -> None:
         metadata = {"name": name, "namespace": self.namespace}

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.testing.following import ListsAndWatches, Seen, follow
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION, engine_service_name
@@ -32,7 +33,7 @@ class Switch:
 
 
 @dataclass(slots=True)
-class Sight:
+class Informer:
     clock: Callable[[], float]
     switches: list[Switch] = field(default_factory=list[Switch])
     phases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # engine and phase, each change
@@ -64,7 +65,7 @@ class Sight:
             self._changed.clear()
             await self._changed.wait()
 
-    async def watch(self, reader: ListsAndWatches, namespace: str) -> None:
+    async def run(self, reader: ListsAndWatches, namespace: str) -> None:
         """For ever, through restarts of the API server."""
         async with asyncio.TaskGroup() as group:
             for resource in WATCHED:
@@ -103,5 +104,4 @@ def _moved(before: Manifest, now: Manifest) -> int | None:
 
 
 def is_ready(manifest: Manifest) -> bool:
-    conditions: list[Manifest] = manifest.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return has_condition(manifest, "Ready")
