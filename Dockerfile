@@ -7,7 +7,7 @@ COPY src/firebolt_operator /packages/firebolt_operator
 # The disk is read-only where this runs: byte code has to be there from the start, and needs no times to be believed.
 RUN rm -rf /packages/bin && python -m compileall -q --invalidation-mode unchecked-hash -s /packages \
     -p /usr/local/lib/python3.11/site-packages /packages
-COPY src/firebolt_local/images/manager /manager
+COPY src/firebolt_operator/manager /manager
 RUN chmod 0755 /manager
 
 FROM python:3.11-slim

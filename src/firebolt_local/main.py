@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
         case "build" | "images":
             _build(options)
         case "demo":
-            demo.clean() if options.clean else demo.run(simulated_pods=options.simulated)
+            _demo(options)
         case "load-image":
             node_commands.load_image(options.name, options.folder, options.archives)
         case "shell":
@@ -99,6 +99,14 @@ def _run(options: argparse.Namespace) -> int:
         case _:
             commands.logs(options.name, options.folder, options.program, follow=options.follow)
     return 0
+
+
+def _demo(options: argparse.Namespace) -> None:
+    page = options.page.absolute()
+    if options.clean:
+        demo.clean(page)
+    else:
+        demo.run(page, simulated_pods=options.simulated)
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -135,6 +143,9 @@ def _parser() -> argparse.ArgumentParser:
     which = show.add_mutually_exclusive_group()
     which.add_argument("--simulated", action="store_true", help="with simulated pods, which need no root")
     which.add_argument("--clean", action="store_true", help="remove what demos have left")
+    show.add_argument(
+        "--page", type=Path, default=demo.default_page(), help="where the picture goes (default: %(default)s)"
+    )
     _command(verbs, "down", "end a cluster and remove everything it left")
     _command(verbs, "status", "say how a cluster is (default: all of them)", default_name=None)
     _command(verbs, "kubeconfig", "print the path of the administrator's kubeconfig")

@@ -11,9 +11,9 @@ from firebolt_operator.engine.inputs import EngineImages, EngineInputs, Instance
 from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImages
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.settings import Settings, parse_settings
-from tests.api.chart.rendering import arguments, only, rendered
 from tests.e2e.environment import INSTANCE
 from tests.e2e.scenario import Scenario
+from tests.support.chart import arguments, only, rendered
 
 pytestmark = pytest.mark.quick
 

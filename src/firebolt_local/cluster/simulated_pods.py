@@ -5,13 +5,13 @@ Real controllers and the real scheduler do the rest. docs/dev/simulated-pods.md 
 
 import sys
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.kube_http import has_condition
 from firebolt_local.cluster.pod_network import PodNetwork, open_pod_network
 from firebolt_local.cluster.scrape import SOCKET, ScrapeControl
+from firebolt_local.packaged import packaged
 from firebolt_operator.refs import Manifest
 
 KWOK = "kwok"
@@ -23,7 +23,7 @@ _NODE_ADDRESS = "10.199.0.1"
 _NODE_RANGE = "10.199.0.0/24"
 _LEASE_SECONDS = 40
 _VOLUMES = 20
-_STAGES = Path(str(files("firebolt_local.cluster"))) / "stages"
+_STAGES = packaged("firebolt_local.cluster", "stages")
 
 
 class SimulatedPods:

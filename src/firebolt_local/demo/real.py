@@ -16,7 +16,7 @@ import yaml
 
 from firebolt_local.demo import words
 from firebolt_local.demo.groups import without_groups
-from firebolt_local.demo.page import page
+from firebolt_local.demo.page import page as render_page
 from firebolt_local.demo.recorder import Recorder, Told
 from firebolt_local.demo.recording import Recording
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
@@ -39,34 +39,30 @@ from firebolt_operator.kube.ports import EventType, Scope
 from firebolt_operator.refs import Manifest, Ref
 
 NAME: Final = "demo"
+_REMOVAL_SECONDS: Final = 120
 _LOOK_EVERY_SECONDS: Final = 0.2
-_PROJECT: Final = Path(__file__).resolve().parents[3]
-EXAMPLE: Final = _PROJECT / "examples" / "quickstart.yaml"
-PAGE: Final = _PROJECT / "build" / "demo.html"
-RECORDING: Final = PAGE.with_suffix(".json")
 
 
-def run() -> None:
+def run(page: Path, commands: words.Commands) -> None:
     began_at = time.monotonic()
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
     installer = Installer.for_cluster(cluster)
-    make = "sudo make" if "SUDO_USER" in os.environ else "make"
     place = words.Place(
-        kubeconfig=cluster.kubeconfig, kubectl=installer.kubectl, page=PAGE, engine=ENGINE.name, make=make
+        kubeconfig=cluster.kubeconfig, kubectl=installer.kubectl, page=page, engine=ENGINE.name, commands=commands
     )
     recording, url = asyncio.run(_show(cluster, installer, place))
     print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
     if totals(recording.answers).failed:
-        raise LocalError(f"queries failed, which must not happen; {PAGE} shows when, and what they were told")
+        raise LocalError(f"queries failed, which must not happen; {page} shows when, and what they were told")
 
 
 async def _show(cluster: NodeCluster, installer: Installer, place: words.Place) -> tuple[Recording, str]:
     async with KubeClient.from_credentials(load_credentials(str(cluster.kubeconfig), {})) as client:
         try:
             _install(cluster, installer)
-            await _remove_earlier(client)
+            await _remove_earlier(client, place)
             with without_groups():
-                return await _tell(client, cluster)
+                return await _tell(client, cluster, place.page)
         except StepFailedError as err:
             seen = await faults.observed(client, (NAMESPACE, OPERATOR_NAMESPACE))
             raise LocalError(faults.explanation(err.step, err.problem, seen, words.tries(place))) from err
@@ -82,13 +78,13 @@ def _install(cluster: NodeCluster, installer: Installer) -> None:
     progress.note("the operator's pod is ready")
 
 
-async def _remove_earlier(client: KubeClient) -> None:
+async def _remove_earlier(client: KubeClient, place: words.Place) -> None:
     for ref in (ENGINE, Ref(FIREBOLT_INSTANCES, NAMESPACE, INSTANCE)):
-        if await _remove(client, ref):
+        if await _remove(client, ref, place):
             _say(f"==> {ref} of an earlier run is gone")
 
 
-async def _remove(client: KubeClient, ref: Ref, *, within_seconds: float = 120) -> bool:
+async def _remove(client: KubeClient, ref: Ref, place: words.Place) -> bool:
     """Delete it and wait until its finalizer has let go; answers whether it was there."""
     found = await client.get(ref)
     if found is None:
@@ -96,15 +92,15 @@ async def _remove(client: KubeClient, ref: Ref, *, within_seconds: float = 120) 
     uid = found["metadata"]["uid"]
     await client.delete(ref, uid=uid, propagation="Foreground")
     try:
-        async with asyncio.timeout(within_seconds):
+        async with asyncio.timeout(_REMOVAL_SECONDS):
             while await client.get(ref) is not None:  # noqa: ASYNC110 - once, before anything is measured
                 await asyncio.sleep(_LOOK_EVERY_SECONDS)
     except TimeoutError as err:
-        raise LocalError(f"{ref} of an earlier run does not go away; run make demo-clean, then again") from err
+        raise LocalError(f"{ref} of an earlier run does not go away; run {place.commands.clean}, then again") from err
     return True
 
 
-async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, str]:
+async def _tell(client: KubeClient, cluster: NodeCluster, page: Path) -> tuple[Recording, str]:
     began_at = time.monotonic()
 
     def clock() -> float:
@@ -121,7 +117,7 @@ async def _tell(client: KubeClient, cluster: NodeCluster) -> tuple[Recording, st
         # A page of a demo that was cut short shows how far it came.
         draft = recorder.recording(told, story.answers)
         highlights = words.highlights(draft, woken_after=story.woken_after)
-        recording = _kept(msgspec.structs.replace(draft, highlights=highlights))
+        recording = _kept(page, msgspec.structs.replace(draft, highlights=highlights))
     return recording, story.url
 
 
@@ -147,14 +143,18 @@ async def _watching(client: KubeClient, recorder: Recorder, timeline: Timeline) 
 
 
 def _manifests() -> list[Manifest]:
-    found: list[Manifest] = list(yaml.safe_load_all(EXAMPLE.read_text()))
+    found: list[Manifest] = list(yaml.safe_load_all(words.example("quickstart.yaml").read_text()))
     return [manifest | {"metadata": manifest["metadata"] | {"namespace": NAMESPACE}} for manifest in found]
 
 
-def _kept(recording: Recording) -> Recording:
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(recording), encoding="utf-8")
-    RECORDING.write_bytes(msgspec.json.encode(recording))
+def recording_beside(page: Path) -> Path:
+    return page.with_suffix(".json")
+
+
+def _kept(page: Path, recording: Recording) -> Recording:
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(render_page(recording), encoding="utf-8")
+    recording_beside(page).write_bytes(msgspec.json.encode(recording))
     return recording
 
 

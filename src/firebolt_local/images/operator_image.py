@@ -1,6 +1,5 @@
 """The image of the operator, which is also that of the wake agent. The Dockerfile builds its twin."""
 
-from pathlib import Path
 from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
@@ -9,6 +8,7 @@ from firebolt_local.images.labels import ours
 from firebolt_local.images.layers import PROGRAM_MODE, LayerStore, LayerWriter
 from firebolt_local.images.python_packages import locked, packages_layer, source_layer
 from firebolt_local.images.python_root import python_layers
+from firebolt_local.packaged import packaged
 from firebolt_operator.version import SOURCE_TREE
 
 REPOSITORY: Final = "ghcr.io/firebolt-db/firebolt-operator"
@@ -16,7 +16,7 @@ REFERENCE: Final = f"{REPOSITORY}:v{SOURCE_TREE}"
 USER: Final = 65532
 ENTRYPOINT: Final = "/manager"  # gateways render only arguments: the image has to know its program
 REQUIREMENTS: Final = "run.txt"
-START: Final = Path(__file__).with_name("manager")
+START: Final = packaged("firebolt_operator", "manager")
 
 
 def operator_image(store: LayerStore) -> Image:
@@ -30,7 +30,7 @@ def operator_image(store: LayerStore) -> Image:
     layers = [
         *python,
         packages_layer(store, python, locked(REQUIREMENTS)),
-        source_layer(store, python, ["firebolt_operator/**/*"], name="operator"),
+        source_layer(store, python, "firebolt_operator", ["**/*"]),
         store.layer(("operator start", start.decode()), fill),
     ]
     return Image(

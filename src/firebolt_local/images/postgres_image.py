@@ -8,12 +8,13 @@ from firebolt_local.images.archive import Image
 from firebolt_local.images.debian_layers import POSTGRES, layer_above_libc, libc_layer, shell_layer
 from firebolt_local.images.labels import borrowed_name
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
+from firebolt_local.packaged import packaged
 from firebolt_operator.flags import parse_flags
 from firebolt_operator.instance.postgres import MOUNT, UID
 from firebolt_operator.settings import FLAGS
 
 REFERENCE: Final = parse_flags((), FLAGS, {})["postgres-image"]
-_START: Final = Path(__file__).with_name("postgres_entrypoint.sh")
+_START: Final = packaged("firebolt_local.images", "postgres_entrypoint.sh")
 _HOME: Final = "/var/lib/postgresql"
 
 

@@ -13,16 +13,15 @@ from typing import Final
 from firebolt_local.errors import LocalError
 from firebolt_local.images.layers import Layer, LayerStore, LayerWriter, file_digest
 from firebolt_local.images.python_root import PACKAGES, python_root
+from firebolt_local.packaged import packaged
 
-REPOSITORY: Final = Path(__file__).resolve().parents[3]
-_SOURCES: Final = REPOSITORY / "src"
 _SECONDS: Final = 900
 _UNUSED: Final = re.compile(r"(^|/)(tests?|bin)(/|$)")
 
 
 def locked(file: str) -> dict[str, str]:
     """Each package of a lock file with its hashes."""
-    text = (REPOSITORY / "requirements" / file).read_text()
+    text = packaged("firebolt_local.images", "requirements", file).read_text()
     blocks = re.split(r"^(?=\S)", text, flags=re.MULTILINE)
     return {re.split(r"[=;\s]", block, maxsplit=1)[0]: block for block in blocks if block.strip()}
 
@@ -54,23 +53,24 @@ def packages_layer(store: LayerStore, python: Sequence[Layer], packages: Mapping
     return store.layer(("python packages", requirements, *(each.digest for each in python)), fill)
 
 
-def source_layer(store: LayerStore, python: Sequence[Layer], files: Iterable[str], *, name: str) -> Layer:
-    """Parts of our own source tree, by pattern."""
-    paths = sorted({path for pattern in files for path in _SOURCES.glob(pattern) if path.is_file()})
-    sources = [path for path in paths if "__pycache__" not in path.parts]
+def source_layer(store: LayerStore, python: Sequence[Layer], package: str, patterns: Iterable[str]) -> Layer:
+    """Parts of a package of our own."""
+    folder = packaged(package)
+    paths = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    sources = {Path(package) / path.relative_to(folder): path for path in paths if "__pycache__" not in path.parts}
 
     def fill(layer: LayerWriter) -> None:
         with python_root(python) as root:
             target = root.folder / PACKAGES
-            for source in sources:
-                copy = target / source.relative_to(_SOURCES)
+            for name, source in sources.items():
+                copy = target / name
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(source.read_bytes())
             root.compile(target)
             layer.tree(PACKAGES, target)
 
-    contents = (f"{source.relative_to(_SOURCES)} {file_digest(source)}" for source in sources)
-    return store.layer((name, *contents, *(each.digest for each in python)), fill)
+    contents = (f"{name} {file_digest(source)}" for name, source in sources.items())
+    return store.layer(("sources", *contents, *(each.digest for each in python)), fill)
 
 
 @contextmanager
@@ -93,7 +93,6 @@ def fetched(package: str) -> Generator[Path]:
 
 
 def _pip() -> Path:
-    found = importlib.util.find_spec("pip")
-    if found is None or found.origin is None:
-        raise LocalError("images need pip to fetch Python packages; run make setup")
-    return Path(found.origin).parents[1]
+    if importlib.util.find_spec("pip") is None:
+        raise LocalError("images need pip to fetch Python packages; install it for the Python that runs firebolt-local")
+    return packaged("pip").parent

@@ -67,13 +67,12 @@ def standin_image(program: Program, reference: str, layers: Sequence[Layer]) -> 
 
 def _layers(store: LayerStore, program: Program) -> list[Layer]:
     python, run, standins = python_layers(store), locked(REQUIREMENTS), locked("standins.txt")
-    sources = ["firebolt_local/__init__.py", "firebolt_local/standins/**/*"]
     return [
         *python,
         shell_layer(store),
         packages_layer(store, python, run),
         packages_layer(store, python, beyond(standins, run)),
-        source_layer(store, python, sources, name="stand-ins"),
+        source_layer(store, python, "firebolt_local", ["__init__.py", "standins/**/*"]),
         _start_layer(store, program),
     ]
 

@@ -1,9 +1,9 @@
 """Where do layers stay between two builds, and when is one made anew?"""
 
 import hashlib
-from pathlib import Path
 
 from firebolt_local.images.layers import LayerStore
+from firebolt_local.packaged import packaged
 from firebolt_local.programs.provision import cache_folder
 
 
@@ -13,5 +13,5 @@ def default_store() -> LayerStore:
 
 def _makers() -> str:
     """Changes with the code that fills layers."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(packaged("firebolt_local.images").glob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]

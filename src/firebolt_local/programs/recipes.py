@@ -5,12 +5,12 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from firebolt_local.errors import LocalError
+from firebolt_local.packaged import packaged
 
-_MODULES = Path(str(files("firebolt_local.programs"))) / "modules"
+_MODULES = packaged("firebolt_local.programs", "modules")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
 _STRIP_FLAGS = ("-s", "-w")

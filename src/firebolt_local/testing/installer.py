@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from firebolt_local.node.cluster import NodeCluster
+from firebolt_local.packaged import packaged
 from firebolt_local.programs.provision import provide
 from firebolt_local.testing.faults import StepFailedError
 
-CHART: Final = Path(__file__).resolve().parents[3] / "charts" / "firebolt-operator"
+CHART: Final = packaged("firebolt_local.testing", "chart")
 RELEASE: Final = "firebolt-operator"
 NAMESPACE: Final = "firebolt-system"
 DRAIN_SETTLE: Final = "8s"

@@ -12,7 +12,7 @@ from typing import Any
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.ports import free_port
-from tests.api.chart.rendering import CHART, RELEASE, arguments, helm, rendered
+from tests.support.chart import CHART, RELEASE, arguments, helm, rendered
 from tests.support.kubectl import kubectl
 
 SYSTEM = "firebolt-system"

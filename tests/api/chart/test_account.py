@@ -11,10 +11,11 @@ import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
+from firebolt_local.demo import words
 from tests.api.chart.installed import SYSTEM, Installed, installed
-from tests.api.chart.rendering import rendered
+from tests.support.chart import rendered
 
-EXAMPLE = Path(__file__).parents[3] / "examples/quickstart.yaml"
+EXAMPLE = words.example("quickstart.yaml")
 CLASS = """
 apiVersion: compute.firebolt.io/v1alpha1
 kind: FireboltEngineClass

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from firebolt_operator.settings import parse_settings
-from tests.api.chart.rendering import CHART, RELEASE, arguments, helm, names, only, refusal, rendered
+from tests.support.chart import CHART, RELEASE, arguments, helm, names, only, refusal, rendered
 
 DEFAULT = [
     "ClusterRole firebolt-operator-apiserver-proxy",

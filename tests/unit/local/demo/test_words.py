@@ -2,24 +2,44 @@
 
 from pathlib import Path
 
+import pytest
+
 from firebolt_local.demo import words
 from firebolt_local.demo.recording import longest_tail
 from tests.unit.local.demo.sample import a_recording
 
+MAKE = words.commands({"MAKELEVEL": "0"})
 PLACE = words.Place(
-    kubeconfig=Path("/k/config"), kubectl=Path("/b/kubectl"), page=Path("/p/demo.html"), engine="analytics"
+    kubeconfig=Path("/k/config"),
+    kubectl=Path("/b/kubectl"),
+    page=Path("/p/demo.html"),
+    engine="analytics",
+    commands=MAKE,
 )
 
 
 def test_without_root_the_reason_the_packages_and_the_way_are_named() -> None:
-    told = words.needs_root(["runc", "nftables"])
+    told = words.needs_root(["runc", "nftables"], MAKE)
     assert "needs root" in told
     assert "It would also install runc, nftables." in told
     assert "sudo make demo" in told
 
 
 def test_nothing_is_said_about_packages_that_are_there() -> None:
-    assert "install" not in words.needs_root([])
+    assert "install" not in words.needs_root([], MAKE)
+
+
+@pytest.mark.parametrize(
+    ("environment", "clean"),
+    [
+        pytest.param({"MAKELEVEL": "0"}, "make demo-clean", id="make"),
+        pytest.param({"MAKELEVEL": "0", "SUDO_USER": "ann"}, "sudo make demo-clean", id="make-as-root"),
+        pytest.param({}, "firebolt-local demo --clean", id="the-installed-program"),
+        pytest.param({"SUDO_USER": "ann"}, "sudo firebolt-local demo --clean", id="the-installed-program-as-root"),
+    ],
+)
+def test_people_are_told_to_type_what_they_have(environment: dict[str, str], clean: str) -> None:
+    assert words.commands(environment).clean == clean
 
 
 def test_the_end_shows_the_page_the_next_steps_and_the_way_out() -> None:

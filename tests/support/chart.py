@@ -2,16 +2,16 @@
 
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from firebolt_local.programs import provision
+from firebolt_local.testing.installer import CHART, RELEASE
 from firebolt_operator.refs import Manifest
 
-CHART = Path(__file__).parents[3] / "charts/firebolt-operator"
-RELEASE = "firebolt-operator"
+__all__ = ["CHART", "RELEASE", "arguments", "helm", "names", "only", "refusal", "rendered", "rendered_text"]
+
 SECONDS = 120
 
 
