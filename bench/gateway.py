@@ -39,15 +39,15 @@ from firebolt_operator.gateway.bootstrap import envoy_bootstrap  # noqa: E402
 from firebolt_operator.gateway.extensions import extension, socket_address  # noqa: E402
 from firebolt_operator.gateway.http_filters import router  # noqa: E402
 from firebolt_operator.refs import Manifest  # noqa: E402
-from tests.dataplane.support.dns_server import Zone, serving_dns  # noqa: E402 - found through the line above
-from tests.dataplane.support.envoy import Envoy, running_envoy  # noqa: E402
-from tests.dataplane.support.relocation import (  # noqa: E402
+from tests.support.dataplane.dns_server import Zone, serving_dns  # noqa: E402 - found through the line above
+from tests.support.dataplane.envoy import Envoy, running_envoy  # noqa: E402
+from tests.support.dataplane.relocation import (  # noqa: E402
     DNS_PORT,
     connection_manager,
     engine_cluster,
     relocated,
 )
-from tests.dataplane.support.rig import rig_inputs, service_host  # noqa: E402
+from tests.support.dataplane.rig import rig_inputs, service_host  # noqa: E402
 
 TARGET = 0.65  # of a plain Envoy's throughput
 ENGINE = "eng"

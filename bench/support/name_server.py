@@ -9,7 +9,7 @@ from typing import Final
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_local.programs import provision
-from tests.dataplane.support.client import Client
+from tests.support.dataplane.client import Client
 
 NO_CACHE: Final = "ttl 5\n}"
 """As kubeadm has it in recent releases: `cache 30` with `disable denial cluster.local` is no cache for engines."""

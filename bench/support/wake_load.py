@@ -18,9 +18,9 @@ from firebolt_operator.gateway.extensions import extension, socket_address
 from firebolt_operator.gateway.http_filters import router
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.waking.gateway import LOOPBACK, METRICS_PORT, AgentProcess, an_agent_process, answers, resolved_here
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.envoy import running_envoy
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.envoy import running_envoy
+from tests.support.gateways import an_instance, gateway_inputs
 
 CONNECTIONS: Final = 32
 NOWHERE: Final = Path("/dev/null")

@@ -23,8 +23,8 @@ from firebolt_operator.wake.slices import decode_slice
 from tests.api.wake.place import Place
 from tests.api.waking.cluster import running_cluster
 from tests.api.waking.gateway import LOOPBACK, AgentProcess, an_agent_process, gateway_bootstrap
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.envoy import Envoy, running_envoy
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.envoy import Envoy, running_envoy
 
 HOLD_SECONDS: Final = 120.0
 ADMIN: Final = f"--envoy-admin-url=http://{LOOPBACK}:{names.PORT_ENVOY_ADMIN}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dataplane.support.rig import Rig, running_rig
+from tests.support.dataplane.rig import Rig, running_rig
 
 StartRig = Callable[..., AbstractAsyncContextManager[Rig]]
 

@@ -9,8 +9,8 @@ from firebolt_operator.refs import Manifest
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.server import metrics_app, serving
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.raw_requests import FORBIDDEN, forbidden_answers, raw_answer
-from tests.dataplane.support.rig import Rig
+from tests.support.dataplane.raw_requests import FORBIDDEN, forbidden_answers, raw_answer
+from tests.support.dataplane.rig import Rig
 
 STATS_PORT = 9090
 REFUSALS = {400, 403, 404, 405, 426, 501}

@@ -15,10 +15,9 @@ from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
 from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.metrics import WakeMetrics
 from firebolt_operator.wake.server import hold_app, serving
-from tests.api.wake.test_with_envoy import LEVELS
-from tests.dataplane.support.leaving import leave
-from tests.dataplane.support.rig import Rig, eventually, running_rig
-from tests.unit.wake.builders import Bench
+from tests.support.dataplane.leaving import leave
+from tests.support.dataplane.rig import Rig, eventually, running_rig
+from tests.support.wake import LEVELS, Bench
 
 GRACE_SECONDS = 15
 REFUSAL = b"engine is not available; retry shortly"

@@ -8,8 +8,8 @@ import pytest
 from firebolt_operator.gateway.forged_headers import CLAIMS, NOBODY, ORDERS
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.relocation import connection_manager, engine_cluster
-from tests.dataplane.support.rig import Rig, eventually, service_host
+from tests.support.dataplane.relocation import connection_manager, engine_cluster
+from tests.support.dataplane.rig import Rig, eventually, service_host
 
 RETRY = {"x-envoy-retry-on": "5xx", "x-envoy-max-retries": "3"}
 INSIDE = "10.0.0.1"

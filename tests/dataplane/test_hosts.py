@@ -3,9 +3,9 @@
 import asyncio
 
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.rig import Rig, eventually, service_host
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.rig import Rig, eventually, service_host
 
 
 async def test_given_a_pod_that_turns_unhealthy_when_checked_then_it_is_out_until_it_is_well(rig: Rig) -> None:

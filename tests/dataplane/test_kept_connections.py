@@ -8,11 +8,11 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.load import Load, between
-from tests.dataplane.support.relocation import engine_cluster
-from tests.dataplane.support.rig import Rig, eventually
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.load import Load, between
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.dataplane.rig import Rig, eventually
 
 IDLE_SECONDS = 2.0  # the least patience of an engine with an idle connection
 

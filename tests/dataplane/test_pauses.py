@@ -7,10 +7,10 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.pausing_reader import MIB, PausingReader, little_room_in_the_kernel
-from tests.dataplane.support.relocation import engine_cluster
-from tests.dataplane.support.rig import Rig, eventually
-from tests.dataplane.support.sockets_of import TCP_USER_TIMEOUT, SocketOptions, TcpSocket, tcp_sockets
+from tests.support.dataplane.pausing_reader import MIB, PausingReader, little_room_in_the_kernel
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.dataplane.rig import Rig, eventually
+from tests.support.dataplane.sockets_of import TCP_USER_TIMEOUT, SocketOptions, TcpSocket, tcp_sockets
 
 LARGE = 64 * MIB  # far beyond what the kernel and Envoy take in without its reader
 TAIL = MIB  # fits into Envoy's buffer, so that its engine is done while its reader pauses

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.engine_pod import QUERY_PORT, EnginePod
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.relocation import connection_manager, engine_cluster
-from tests.dataplane.support.rig import Rig, eventually
+from tests.support.dataplane.engine_pod import QUERY_PORT, EnginePod
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.relocation import connection_manager, engine_cluster
+from tests.support.dataplane.rig import Rig, eventually
 
 SYN_SENT = "02"
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)

@@ -7,9 +7,9 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.engine_pod import QUERY_PORT, EnginePod
-from tests.dataplane.support.relocation import engine_cluster
-from tests.dataplane.support.rig import Rig, eventually
+from tests.support.dataplane.engine_pod import QUERY_PORT, EnginePod
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.dataplane.rig import Rig, eventually
 
 MIB = 1024 * 1024
 UNKNOWN = "unknown"

@@ -4,11 +4,11 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.client import ConnectionEndedError
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.relocation import connection_manager
-from tests.dataplane.support.rig import Rig, service_host
-from tests.unit.gateway.selector_vectors import LONGEST_ROUTABLE, REFUSED, ROUTED, Refused, Routed
+from tests.support.dataplane.client import ConnectionEndedError
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.relocation import connection_manager
+from tests.support.dataplane.rig import Rig, service_host
+from tests.support.selector_vectors import LONGEST_ROUTABLE, REFUSED, ROUTED, Refused, Routed
 
 KNOWN = {service_host(case.engine) for case in ROUTED}
 

@@ -6,10 +6,10 @@ import signal
 import pytest
 
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.client import Client, ConnectionEndedError
-from tests.dataplane.support.leaving import leave, run_hook
-from tests.dataplane.support.pausing_reader import MIB, PausingReader, little_room_in_the_kernel
-from tests.dataplane.support.rig import Change, Rig, eventually
+from tests.support.dataplane.client import Client, ConnectionEndedError
+from tests.support.dataplane.leaving import leave, run_hook
+from tests.support.dataplane.pausing_reader import MIB, PausingReader, little_room_in_the_kernel
+from tests.support.dataplane.rig import Change, Rig, eventually
 
 METRICS_PORT = 9090
 GRACE_SECONDS = 15

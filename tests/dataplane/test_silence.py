@@ -6,9 +6,9 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.client import Client, ConnectionEndedError
-from tests.dataplane.support.relocation import connection_manager
-from tests.dataplane.support.rig import Rig
+from tests.support.dataplane.client import Client, ConnectionEndedError
+from tests.support.dataplane.relocation import connection_manager
+from tests.support.dataplane.rig import Rig
 
 
 def cut_after_a_second(bootstrap: Manifest) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.inputs import GatewayInputs
-from tests.dataplane.support.envoy import validation_error
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.dataplane.envoy import validation_error
+from tests.support.gateways import an_instance, gateway_inputs
 
 LONG_TEMPLATE = {
     "metadata": {"annotations": {f"note-{number}": "x" * 200 for number in range(200)}},

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from firebolt_operator.refs import Manifest
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.network import FAR_ADDRESSES, NEAR_ADDRESS, Link, is_possible, linked_namespaces
-from tests.dataplane.support.relocation import engine_cluster
-from tests.dataplane.support.rig import Change, Rig, eventually, running_rig
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.network import FAR_ADDRESSES, NEAR_ADDRESS, Link, is_possible, linked_namespaces
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.dataplane.rig import Change, Rig, eventually, running_rig
 
 pytestmark = [
     pytest.mark.root,

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.load import Load
-from tests.dataplane.support.rig import Rig, eventually, service_host
+from tests.support.dataplane.load import Load
+from tests.support.dataplane.rig import Rig, eventually, service_host
 
 REFUSAL = b"engine is not available; retry shortly"
 

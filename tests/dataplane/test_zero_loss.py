@@ -6,11 +6,11 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.load import Load, between
-from tests.dataplane.support.relocation import engine_cluster
-from tests.dataplane.support.rig import Rig
-from tests.dataplane.support.rollout import Rollout, retire
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.load import Load, between
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.dataplane.rig import Rig
+from tests.support.dataplane.rollout import Rollout, retire
 
 RESOLVER_CACHE_SECONDS = 30.0
 DRAIN_SETTLE_SECONDS = 35.0  # how long the operator keeps a generation after the switch

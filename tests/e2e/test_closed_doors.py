@@ -5,10 +5,10 @@ import asyncio
 from firebolt_operator.api.names import COMPONENT_GATEWAY, LABEL_COMPONENT, LABEL_INSTANCE
 from firebolt_operator.api.resources import PODS
 from firebolt_operator.refs import Manifest
-from tests.dataplane.support.raw_requests import forbidden_answers
 from tests.e2e.environment import INSTANCE
 from tests.e2e.informer import is_ready
 from tests.e2e.scenario import Scenario
+from tests.support.dataplane.raw_requests import forbidden_answers
 
 METRICS_PORT = 9090
 CLOSED = (9901, 9902)  # admin interface and hold endpoint: on loopback only

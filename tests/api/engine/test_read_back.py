@@ -37,9 +37,9 @@ from tests.api.engine.templates import (
     used_fields,
 )
 from tests.support.crds import install_crds
+from tests.support.drift_rows import CHANGED, CLASS, EDITS, HARMLESS, HARMLESS_EDITS, SPEC, touched
 from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs
-from tests.unit.engine.drift_rows import CHANGED, CLASS, EDITS, HARMLESS, HARMLESS_EDITS, SPEC, touched
-from tests.unit.engine.live import changed
+from tests.support.live import changed
 
 SEED = 20
 MIXED = 330

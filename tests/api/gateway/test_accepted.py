@@ -9,7 +9,7 @@ from firebolt_operator.api import resources
 from firebolt_operator.api.subset import is_subset
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.refs import Manifest, Resource
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.gateways import an_instance, gateway_inputs
 
 KINDS = {each.kind: each for each in vars(resources).values() if isinstance(each, Resource)}
 APPLY = "application/apply-patch+yaml"

@@ -18,8 +18,8 @@ from firebolt_operator.api.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, SECR
 from firebolt_operator.refs import Manifest
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator
-from tests.unit.local.standins.postgres import DATABASE, PASSWORD, USER, PostgresServer, running_postgres
-from tests.unit.local.standins.programs import eventually, running_program
+from tests.support.standins.postgres import DATABASE, PASSWORD, USER, PostgresServer, running_postgres
+from tests.support.standins.programs import eventually, running_program
 
 NOT_READY = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
 LOGIN = "db-login"

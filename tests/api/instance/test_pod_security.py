@@ -10,9 +10,9 @@ from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.instance.metadata_service import metadata_deployment
 from firebolt_operator.instance.postgres import postgres_statefulset
 from firebolt_operator.refs import Manifest
+from tests.support import gateways
 from tests.support.engine_inputs import engine_inputs
-from tests.unit.gateway import builders as gateways
-from tests.unit.instance.builders import an_instance
+from tests.support.instances import an_instance
 
 SECCOMP: Manifest = {"spec": {"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}}
 

@@ -17,7 +17,7 @@ from firebolt_operator.policy.instance_checks import check_metadata_template
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.engine.templates import FRAGMENTS
 from tests.api.instance.person import Person
-from tests.unit.instance.builders import an_instance
+from tests.support.instances import an_instance
 
 AT_ONCE = 8
 VOLUMES = [{"name": "scratch", "emptyDir": {}}, {"name": "block", "persistentVolumeClaim": {"claimName": "block"}}]

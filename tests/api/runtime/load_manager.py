@@ -29,8 +29,7 @@ from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.process import run_process
 from firebolt_operator.runtime.work_queue import WorkQueue
 from tests.api.runtime.config_maps import CONFIG_MAPS, a_cache, a_config_map
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
-from tests.unit.runtime.test_leader import LeaderNotes
+from tests.support.recorders import LeaderNotes, PassNotes, QueueNotes
 
 LEASE_NAME: Final = "load"
 KEYS: Final = 6

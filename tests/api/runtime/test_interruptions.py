@@ -28,7 +28,7 @@ from tests.api.runtime.config_maps import (
     ref_to,
     server_state,
 )
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
+from tests.support.recorders import PassNotes, QueueNotes
 
 NAMESPACE: Final = "default"
 NAMES: Final = [f"settings-{number}" for number in range(20)]

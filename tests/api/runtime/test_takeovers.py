@@ -29,7 +29,7 @@ from firebolt_operator.wiring.controllers import build_controllers
 from firebolt_operator.wiring.operate import KINDS
 from firebolt_operator.wiring.parts import Parts
 from tests.support.crds import install_crds
-from tests.unit.runtime.test_leader import LeaderNotes
+from tests.support.recorders import LeaderNotes
 
 if TYPE_CHECKING:
     from firebolt_operator.runtime.cache import Cache

@@ -18,7 +18,7 @@ from firebolt_operator.gateway.rbac import gateway_accounts, gateway_identity
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.refs import Manifest, Ref, Resource
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.gateways import an_instance, gateway_inputs
 
 INSTANCE_ID = "01JZ8E3F9V7Q0K2M4N6P8R0T2W"
 INSTANCE = "inst"

@@ -17,21 +17,14 @@ from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
 from firebolt_operator.wake.holds import Ending
-from firebolt_operator.wake.metrics import Levels, WakeMetrics
+from firebolt_operator.wake.metrics import WakeMetrics
 from firebolt_operator.wake.routing import EnvoyRoutes, Routes
 from firebolt_operator.wake.server import hold_app, serving
 from tests.api.wake.running import eventually
-from tests.dataplane.support.http_messages import Message
-from tests.dataplane.support.rig import NAMESPACE, Rig, running_rig, service_host
-from tests.unit.wake.builders import Bench, RoutesOfATest
+from tests.support.dataplane.http_messages import Message
+from tests.support.dataplane.rig import NAMESPACE, Rig, running_rig, service_host
+from tests.support.wake import LEVELS, Bench, RoutesOfATest
 
-LEVELS = Levels(
-    pending_holds=dict[str, int],
-    hold_cap=lambda: 0,
-    demand_dropped=lambda: 0,
-    is_synced=lambda: True,
-    ready_engines=lambda: 0,
-)
 MakeRoutes = Callable[[Rig, EnvoyAdmin], Routes]
 Held = list[asyncio.Task[Message]]
 

@@ -16,9 +16,9 @@ from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.wake.routing import service_host
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
-from tests.dataplane.support.dns_server import Zone
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.ledger import Ledger
+from tests.support.dataplane.dns_server import Zone
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.ledger import Ledger
 
 
 @dataclass(slots=True)

@@ -21,11 +21,11 @@ from firebolt_operator.refs import Manifest
 from tests.api.wake.place import INSTANCE, Place
 from tests.api.wake.running import START, agent_environment
 from tests.api.waking.cluster import Cluster, running_cluster
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.dns_server import serving_dns
-from tests.dataplane.support.envoy import Envoy, running_envoy
-from tests.dataplane.support.relocation import engine_cluster
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.dns_server import serving_dns
+from tests.support.dataplane.envoy import Envoy, running_envoy
+from tests.support.dataplane.relocation import engine_cluster
+from tests.support.gateways import an_instance, gateway_inputs
 
 LOOPBACK: Final = "127.0.0.1"
 DNS_PORT: Final = 53

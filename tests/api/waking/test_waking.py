@@ -17,7 +17,7 @@ from tests.api.engine.running import Operator, condition
 from tests.api.wake.place import INSTANCE, Place
 from tests.api.waking.conftest import StartGateway
 from tests.api.waking.gateway import Gateway, answers, stamps
-from tests.dataplane.support.load import Load
+from tests.support.dataplane.load import Load
 
 pytestmark = pytest.mark.root
 

@@ -7,8 +7,7 @@ import pytest
 
 from firebolt_operator.engine.drift import find_drift
 from firebolt_operator.refs import Manifest
-from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs, with_template
-from tests.unit.engine.drift_rows import (
+from tests.support.drift_rows import (
     CHANGED,
     CLASS,
     EDITS,
@@ -19,7 +18,8 @@ from tests.unit.engine.drift_rows import (
     SPEC,
     touched,
 )
-from tests.unit.engine.live import changed, live_statefulset
+from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs, with_template
+from tests.support.live import changed, live_statefulset
 
 INPUTS = engine_inputs(SPEC, CLASS)
 LIVE = live_statefulset(INPUTS)

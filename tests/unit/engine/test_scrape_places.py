@@ -11,7 +11,7 @@ from firebolt_operator.engine.scrape_places import PATIENCE, PODS_AT_ONCE, Scrap
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod
-from tests.unit.runtime.manual_clock import ManualClock, idle
+from tests.support.manual_clock import ManualClock, idle
 
 IDLE = Activity(0, 0)
 TOO_MANY = "too many pods of this namespace do not answer; asked again later"

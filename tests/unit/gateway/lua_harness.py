@@ -6,7 +6,7 @@ from typing import Any, Final
 from lupa import luajit21
 
 from firebolt_operator.gateway.script import lua_source
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.gateways import an_instance, gateway_inputs
 
 HANDLE: Final = """
 function(fields, calls)

@@ -9,7 +9,7 @@ from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.inputs import GatewayInputs, GatewayTLS
 from firebolt_operator.refs import Manifest
 from firebolt_operator.wake.capacity import MOST_HOLDS
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.gateways import an_instance, gateway_inputs
 
 VARIANTS = [
     pytest.param(gateway_inputs(), id="plain"),

@@ -4,7 +4,7 @@ from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.forged_headers import without_forged_headers
 from firebolt_operator.gateway.local_replies import local_replies
 from firebolt_operator.refs import Manifest
-from tests.unit.gateway.builders import gateway_inputs
+from tests.support.gateways import gateway_inputs
 from tests.unit.gateway.test_bootstrap import cluster, listener, manager
 
 

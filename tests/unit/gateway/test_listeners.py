@@ -12,7 +12,7 @@ from firebolt_operator.gateway.listeners import client_listener, listeners, stat
 from firebolt_operator.gateway.local_replies import local_replies
 from firebolt_operator.gateway.routing import query_routes
 from firebolt_operator.refs import Manifest
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.gateways import an_instance, gateway_inputs
 from tests.unit.gateway.test_bootstrap import manager
 
 INPUTS = gateway_inputs(an_instance(metrics_port=19090), wake=True)

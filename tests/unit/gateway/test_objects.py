@@ -8,7 +8,7 @@ from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.refs import Manifest
-from tests.unit.gateway.builders import AGENT_IMAGE, an_instance, gateway_inputs
+from tests.support.gateways import AGENT_IMAGE, an_instance, gateway_inputs
 
 LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "gateway"}
 OWNER = {

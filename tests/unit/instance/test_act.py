@@ -21,7 +21,7 @@ from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.plan import Apply, Create, Refuse, Remake, Stage, Step, Unknown, Write
 from firebolt_operator.instance.views import LiveObject, live_object
 from firebolt_operator.refs import Manifest, Ref
-from tests.unit.instance.builders import an_instance
+from tests.support.instances import an_instance
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from firebolt_operator.instance.credentials import external_credentials_problem, internal_credentials_problem
 from firebolt_operator.instance.facts import CredentialsSeen, SecretMissing, SecretUnreadable
 from firebolt_operator.instance.views import SecretView, decode_secret
-from tests.unit.instance.builders import EXTERNAL, a_secret, an_instance
+from tests.support.instances import EXTERNAL, a_secret, an_instance
 
 NAME = "Secret ns/inst-metadata-postgres-creds"
 

@@ -12,7 +12,7 @@ from firebolt_operator.instance.facts import NOT_READY, Readiness, SecretMissing
 from firebolt_operator.instance.plan import AT_ONCE, Create, InstancePlan
 from firebolt_operator.instance.upkeep import decide_upkeep
 from firebolt_operator.refs import Manifest, Warn
-from tests.unit.instance.builders import (
+from tests.support.instances import (
     EXTERNAL,
     ID,
     NOON,

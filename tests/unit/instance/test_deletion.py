@@ -13,8 +13,8 @@ from firebolt_operator.instance.deletion import delete_children, remove_finalize
 from firebolt_operator.instance.ownership import SWEPT
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Manifest, Ref, Resource
+from tests.support.instances import NOON, an_instance
 from tests.unit.engine.memory_server import MemoryServer
-from tests.unit.instance.builders import NOON, an_instance
 
 CLAIM = "data-inst-metadata-pg-0"
 

@@ -6,7 +6,7 @@ import pytest
 
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.instance.gateway_end import GatewayPod, PodMeta, PodSpec, decide_grace, is_gateway_pod
-from tests.unit.gateway.builders import an_instance
+from tests.support.gateways import an_instance
 
 DELETED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = 86_400

@@ -11,7 +11,7 @@ from firebolt_operator.instance.conditions import ROLLED_UP
 from firebolt_operator.instance.decide import decide_instance
 from firebolt_operator.instance.facts import Readiness
 from firebolt_operator.instance.upkeep import decide_upkeep
-from tests.unit.instance.builders import NOON, a_situation, an_instance, some_facts
+from tests.support.instances import NOON, a_situation, an_instance, some_facts
 
 NEW_ID = "01NEW000000000000000000000"
 

@@ -10,7 +10,7 @@ from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.instance.mapping import child_changed, instance_changed
 from firebolt_operator.instance.views import LiveObject, decode_live
 from firebolt_operator.runtime.work_queue import Priority
-from tests.unit.instance.builders import a_secret, an_instance
+from tests.support.instances import a_secret, an_instance
 
 PASS = ((("ns", "inst"), Priority.EVENT),)
 LABELS = {"firebolt.io/instance": "inst"}

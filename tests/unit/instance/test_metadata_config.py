@@ -13,7 +13,7 @@ from firebolt_operator.api.instance import FireboltInstance, PostgresSpec
 from firebolt_operator.api.model import LocalRef
 from firebolt_operator.instance.metadata_config import NOT_XML, config_problem, metadata_config
 from firebolt_operator.refs import Manifest
-from tests.unit.instance.builders import EXTERNAL, an_instance
+from tests.support.instances import EXTERNAL, an_instance
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 XML_TEXT = ANY_TEXT.filter(lambda text: not NOT_XML.search(text))

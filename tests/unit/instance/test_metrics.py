@@ -3,8 +3,8 @@
 from prometheus_client import CollectorRegistry
 
 from firebolt_operator.instance.metrics import InstanceMetrics
+from tests.support.instances import NOON, an_instance
 from tests.support.series import series_with, unwalkable
-from tests.unit.instance.builders import NOON, an_instance
 
 
 def test_given_a_forgotten_instance_then_its_series_are_gone_and_those_of_others_were_not_touched() -> None:

@@ -8,7 +8,7 @@ from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, STATEFULSETS
 from firebolt_operator.instance.ownership import SWEPT, is_own, label_selector
 from firebolt_operator.refs import Resource
-from tests.unit.instance.builders import an_instance
+from tests.support.instances import an_instance
 
 LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "postgres"}
 OURS = OwnerReference(uid="uid-1", kind="FireboltInstance", name="inst", controller=True)

@@ -10,7 +10,7 @@ from firebolt_operator.components.config_hash import config_hash
 from firebolt_operator.instance.metadata_service import metadata_config_map, metadata_deployment, metadata_service
 from firebolt_operator.instance.postgres import postgres_credentials, postgres_service, postgres_statefulset
 from firebolt_operator.refs import Manifest
-from tests.unit.instance.builders import EXTERNAL, PASSWORD, an_instance
+from tests.support.instances import EXTERNAL, PASSWORD, an_instance
 
 GOLDEN = Path(__file__).parent / "golden"
 UNCONFINED = {"seccompProfile": {"type": "Unconfined"}}

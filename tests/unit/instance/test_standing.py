@@ -12,7 +12,7 @@ from firebolt_operator.instance.facts import NOT_READY, InstanceFacts, SecretMis
 from firebolt_operator.instance.plan import Apply, Problem, Refuse, Stage, Step
 from firebolt_operator.instance.upkeep import decide_upkeep
 from firebolt_operator.refs import Manifest
-from tests.unit.instance.builders import (
+from tests.support.instances import (
     EXTERNAL,
     NOON,
     a_ready_status,

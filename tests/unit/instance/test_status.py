@@ -19,7 +19,7 @@ from firebolt_operator.instance.facts import (
 from firebolt_operator.instance.plan import Problem, Stage
 from firebolt_operator.instance.status import phase_after
 from firebolt_operator.refs import Manifest
-from tests.unit.instance.builders import (
+from tests.support.instances import (
     EARLIER,
     EXTERNAL,
     ID,

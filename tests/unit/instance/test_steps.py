@@ -13,7 +13,7 @@ from firebolt_operator.instance.plan import Refuse, Remake, Unknown
 from firebolt_operator.instance.steps import gateway_steps, ref_of, unconfirmed
 from firebolt_operator.instance.views import decode_live
 from firebolt_operator.refs import Manifest, Ref
-from tests.unit.instance.builders import BLUEPRINTS, IMAGES, an_instance, some_facts
+from tests.support.instances import BLUEPRINTS, IMAGES, an_instance, some_facts
 
 INSTANCE = an_instance()
 BLUEPRINT = BLUEPRINTS.of(INSTANCE)

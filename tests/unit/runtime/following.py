@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import ASK_SECONDS, Informer
+from tests.support.manual_clock import ManualClock, idle
 from tests.unit.runtime.builders import PODS, Pod, decode_pod
-from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_reader import MemoryReader
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from firebolt_operator.errors import AlreadyExistsError, ConflictError, NotFoundError, UnansweredError
 from firebolt_operator.refs import Manifest, Ref, Resource
-from tests.unit.runtime.manual_clock import ManualClock
+from tests.support.manual_clock import ManualClock
 
 LEASE = Ref(Resource("coordination.k8s.io", "v1", "leases", "Lease"), "operators", "leader")
 

@@ -13,9 +13,9 @@ from firebolt_operator.errors import FencedError, SpecRejectedError, TransientEr
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import MOST_IN_A_ROW, Controller, ControllerSettings, Outcome
 from firebolt_operator.runtime.work_queue import MOST_ROUNDS, Priority, WorkQueue
+from tests.support.manual_clock import ManualClock, idle
+from tests.support.recorders import PassNotes, QueueNotes
 from tests.unit.runtime.builders import PODS, Pod, a_body, an_event, decode_pod
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
 
 Step = Outcome | Exception | Callable[[], Awaitable[Outcome]]
 

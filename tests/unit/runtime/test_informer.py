@@ -11,9 +11,9 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.live import fetch_live
+from tests.support.manual_clock import ManualClock, idle
 from tests.unit.runtime.builders import PODS, Pod, decode_pod, pod_ref
 from tests.unit.runtime.following import following
-from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_reader import MemoryReader
 
 

@@ -8,8 +8,8 @@ import pytest
 from firebolt_operator.errors import ForbiddenError, TransientError
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import ASK_SECONDS
+from tests.support.manual_clock import idle
 from tests.unit.runtime.following import Setting, following
-from tests.unit.runtime.manual_clock import idle
 from tests.unit.runtime.memory_reader import MemoryReader
 
 

@@ -10,8 +10,9 @@ from firebolt_operator.errors import FencedError
 from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
+from tests.support.manual_clock import ManualClock, idle
+from tests.support.recorders import LeaderNotes
 from tests.unit.kube.wire import CountedRecorder
-from tests.unit.runtime.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_leases import LEASE, MemoryLeases
 
 
@@ -24,18 +25,6 @@ class SwitchNotes:
 
     def disarm(self) -> None:
         self.armed_for = None
-
-
-@dataclass
-class LeaderNotes:
-    is_leader: bool = False
-    slow_paths: int = 0
-
-    def leading(self, is_leader: bool, /) -> None:
-        self.is_leader = is_leader
-
-    def slow_path(self) -> None:
-        self.slow_paths += 1
 
 
 @dataclass

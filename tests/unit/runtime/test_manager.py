@@ -11,9 +11,9 @@ from firebolt_operator.errors import ConfigurationError, FencedError, TransientE
 from firebolt_operator.runtime import manager as manager_module
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Manager
+from tests.support.manual_clock import idle
 from tests.unit.runtime.builders import Pod
 from tests.unit.runtime.following import following
-from tests.unit.runtime.manual_clock import idle
 from tests.unit.runtime.memory_reader import MemoryReader
 
 

@@ -14,10 +14,10 @@ from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.wiring.operate import _recorder
+from tests.support.manual_clock import ManualClock
+from tests.support.recorders import PassNotes, QueueNotes
 from tests.unit.kube.wire import CountedRecorder, Step, WireServer, a_client, a_config_map, an_identity, answer, silence
-from tests.unit.runtime.manual_clock import ManualClock
 from tests.unit.runtime.memory_leases import MemoryLeases
-from tests.unit.runtime.recorders import PassNotes, QueueNotes
 from tests.unit.runtime.test_leader import Candidate, holder_of
 
 

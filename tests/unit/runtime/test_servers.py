@@ -23,7 +23,7 @@ from firebolt_operator.runtime.health import health_app
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
 from firebolt_operator.runtime.servers import BindAddress, HttpServer, parse_bind_address
-from tests.unit.runtime.manual_clock import ManualClock
+from tests.support.manual_clock import ManualClock
 
 LOOPBACK = BindAddress("127.0.0.1", 0)
 

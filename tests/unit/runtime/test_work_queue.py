@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from firebolt_operator.runtime.work_queue import Priority, WorkQueue
-from tests.unit.runtime.manual_clock import ManualClock, idle
-from tests.unit.runtime.recorders import QueueNotes
+from tests.support.manual_clock import ManualClock, idle
+from tests.support.recorders import QueueNotes
 
 URGENT, EVENT, RESYNC = Priority.URGENT, Priority.EVENT, Priority.RESYNC
 SECOND = timedelta(seconds=1)

@@ -26,7 +26,7 @@ from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.routing import is_routable
 from firebolt_operator.wake.settings import parse_agent_settings
 from firebolt_operator.wake.slices import SliceView, decode_slice, engine_of
-from tests.unit.gateway.builders import gateway_inputs
+from tests.support.gateways import gateway_inputs
 
 MIB, GIB = 1 << 20, 1 << 30
 LIMITS = HoldLimits(memory_limit=GIB, per_hold=2 * MIB, fallback=256)

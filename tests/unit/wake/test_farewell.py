@@ -14,8 +14,8 @@ from firebolt_operator.wake.answers import LEAVING, READY, RELEASED, Answer
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin
 from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.server import serving
-from tests.unit.runtime.manual_clock import idle
-from tests.unit.wake.builders import Bench
+from tests.support.manual_clock import idle
+from tests.support.wake import Bench
 
 GRACE = timedelta(seconds=120)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from firebolt_operator.wake.answers import FLAPPED, READY, REJECTED, RELEASED, SHED, TIMED_OUT, UNSYNCED, Answer
 from firebolt_operator.wake.arrivals import HEAD_START_SECONDS
-from tests.unit.runtime.manual_clock import idle
-from tests.unit.wake.builders import HOLD_TIMEOUT, Bench, results, running
+from tests.support.manual_clock import idle
+from tests.support.wake import HOLD_TIMEOUT, Bench, results, running
 
 TIMEOUT_SECONDS = HOLD_TIMEOUT.total_seconds()
 

@@ -6,7 +6,7 @@ from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.kube.set_aside import outline
 from firebolt_operator.wake.slices import SERVICE_LABEL
 from tests.support.deep import with_depth
-from tests.unit.wake.builders import Bench
+from tests.support.wake import Bench
 
 
 def unreadable(engine: str, name: str, version: int) -> bytes:

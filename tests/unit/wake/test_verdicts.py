@@ -6,8 +6,8 @@ from firebolt_operator.refs import Manifest
 from firebolt_operator.wake.answers import MISSING, RELEASED, SHED, STOPPED
 from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.verdicts import MEMORY_SECONDS, MOST_NAMES, is_stopped_by_owner
-from tests.unit.runtime.manual_clock import idle
-from tests.unit.wake.builders import Bench, results, running
+from tests.support.manual_clock import idle
+from tests.support.wake import Bench, results, running
 
 
 @pytest.fixture

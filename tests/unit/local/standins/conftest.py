@@ -9,7 +9,7 @@ import pytest
 from firebolt_local.cluster.ports import LOOPBACK, free_port
 from firebolt_local.standins.health_messages import ServingStatus
 from firebolt_local.standins.metadata.health_server import HealthServer
-from tests.unit.local.standins.programs import EngineProcess, engine_document, eventually, running_engine
+from tests.support.standins.programs import EngineProcess, engine_document, eventually, running_engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import aiohttp
 
 from firebolt_local.cluster.ports import free_port
 from firebolt_operator.api import names
-from tests.dataplane.support.rig import Rig, running_rig, service_host
+from tests.support.dataplane.rig import Rig, running_rig, service_host
+from tests.support.standins.programs import EngineProcess, Place, ended, engine_document, eventually, running_engine
 from tests.unit.local.standins.conftest import MetadataHealth
-from tests.unit.local.standins.programs import EngineProcess, Place, ended, engine_document, eventually, running_engine
 
 SENDERS = 8
 FLIPS = 3

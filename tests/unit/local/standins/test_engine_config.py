@@ -16,7 +16,7 @@ from firebolt_operator.engine.engine_config import engine_config
 from firebolt_operator.refs import Manifest
 from tests.support.child_processes import python_environment
 from tests.support.engine_inputs import engine_inputs
-from tests.unit.local.standins.programs import engine_document
+from tests.support.standins.programs import engine_document
 
 WITH_EVERYTHING: Manifest = engine_document(7000) | {
     "storage": {"bucket": "shared", "anything": {"goes": True}},

@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from firebolt_local.standins.health_messages import ServingStatus
+from tests.support.standins.programs import EngineProcess, Place, ended, engine_document, eventually, running_engine
 from tests.unit.local.standins.conftest import MetadataHealth
-from tests.unit.local.standins.programs import EngineProcess, Place, ended, engine_document, eventually, running_engine
 
 RUNNING = "firebolt_running_queries"
 

@@ -4,8 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+from tests.support.standins.programs import EngineProcess, engine_document, eventually, running_engine
 from tests.unit.local.standins.conftest import MetadataHealth
-from tests.unit.local.standins.programs import EngineProcess, engine_document, eventually, running_engine
 
 RUNNING = "firebolt_running_queries"
 SUSPENDED = "firebolt_suspended_queries"

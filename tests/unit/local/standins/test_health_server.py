@@ -11,8 +11,8 @@ from h2.events import DataReceived, ResponseReceived, TrailersReceived
 from firebolt_local.cluster.ports import LOOPBACK
 from firebolt_local.standins import health_messages
 from firebolt_local.standins.health_messages import ServingStatus
+from tests.support.standins.programs import PATIENCE_SECONDS
 from tests.unit.local.standins.conftest import MetadataHealth
-from tests.unit.local.standins.programs import PATIENCE_SECONDS
 
 
 class Caller:

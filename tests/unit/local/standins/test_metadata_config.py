@@ -11,7 +11,7 @@ from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.instance.metadata_config import metadata_config
 from tests.support.child_processes import python_environment
-from tests.unit.instance.builders import EXTERNAL, an_instance
+from tests.support.instances import EXTERNAL, an_instance
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", ["XML", "YAML"])
 

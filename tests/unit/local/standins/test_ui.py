@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 
 from firebolt_local.cluster.ports import LOOPBACK, free_port
-from tests.unit.local.standins.programs import EngineProcess, ended, eventually, running_program
+from tests.support.standins.programs import EngineProcess, ended, eventually, running_program
 
 
 async def test_given_an_engine_then_the_page_can_query_it(tmp_path: Path, engine: EngineProcess) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.rig import Rig, eventually
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.rig import Rig, eventually
 
 
 @dataclass(slots=True)

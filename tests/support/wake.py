@@ -16,11 +16,20 @@ from firebolt_operator.wake.answers import Answer
 from firebolt_operator.wake.arrivals import Arrivals
 from firebolt_operator.wake.holding import Desk
 from firebolt_operator.wake.holds import Holds
+from firebolt_operator.wake.metrics import Levels
 from firebolt_operator.wake.readiness import Readiness
 from firebolt_operator.wake.routing import Routes
 from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from firebolt_operator.wake.verdicts import Verdicts
-from tests.unit.runtime.manual_clock import ManualClock
+from tests.support.manual_clock import ManualClock
+
+LEVELS = Levels(
+    pending_holds=dict[str, int],
+    hold_cap=lambda: 0,
+    demand_dropped=lambda: 0,
+    is_synced=lambda: True,
+    ready_engines=lambda: 0,
+)
 
 HOLD_TIMEOUT = timedelta(seconds=120)
 REAL_SECONDS = 20.0

@@ -6,9 +6,9 @@ import socket
 import struct
 from typing import Final
 
-from tests.dataplane.support.http_messages import Message, MessageReader, answer
-from tests.dataplane.support.ledger import Ledger, parameter
-from tests.dataplane.support.network import listening_socket
+from tests.support.dataplane.http_messages import Message, MessageReader, answer
+from tests.support.dataplane.ledger import Ledger, parameter
+from tests.support.dataplane.network import listening_socket
 
 QUERY_PORT: Final = 3473
 DRAINED: Final = {"X-Firebolt-Drained": "true"}

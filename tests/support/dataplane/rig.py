@@ -12,15 +12,15 @@ from firebolt_operator.api import names
 from firebolt_operator.gateway.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.dns_server import Zone, serving_dns
-from tests.dataplane.support.engine_pod import EnginePod
-from tests.dataplane.support.envoy import Envoy, running_envoy
-from tests.dataplane.support.hold_agent import HoldAgent, serving_holds
-from tests.dataplane.support.ledger import Ledger
-from tests.dataplane.support.network import NEAR_ADDRESS
-from tests.dataplane.support.relocation import DNS_PORT, relocated
-from tests.unit.gateway.builders import an_instance, gateway_inputs
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.dns_server import Zone, serving_dns
+from tests.support.dataplane.engine_pod import EnginePod
+from tests.support.dataplane.envoy import Envoy, running_envoy
+from tests.support.dataplane.hold_agent import HoldAgent, serving_holds
+from tests.support.dataplane.ledger import Ledger
+from tests.support.dataplane.network import NEAR_ADDRESS
+from tests.support.dataplane.relocation import DNS_PORT, relocated
+from tests.support.gateways import an_instance, gateway_inputs
 
 NAMESPACE: Final = "ns"
 Change = Callable[[Manifest], None]

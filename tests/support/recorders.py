@@ -47,3 +47,15 @@ class PassNotes:
 
     def crashed(self) -> None:
         self.remarks.append("crashed")
+
+
+@dataclass
+class LeaderNotes:
+    is_leader: bool = False
+    slow_paths: int = 0
+
+    def leading(self, is_leader: bool, /) -> None:
+        self.is_leader = is_leader
+
+    def slow_path(self) -> None:
+        self.slow_paths += 1

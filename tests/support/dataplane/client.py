@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.dataplane.support.http_messages import Message, MessageReader
-from tests.dataplane.support.network import tcp_socket
+from tests.support.dataplane.http_messages import Message, MessageReader
+from tests.support.dataplane.network import tcp_socket
 
 DEADLINE: Final = 30.0  # seconds, unless a test says otherwise
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import IMAGES
-from tests.unit.engine.live import changed
+from tests.support.live import changed
 
 POD = "spec/template/spec"
 ENGINE = f"{POD}/containers/0"

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from tests.dataplane.support.network import udp_socket
+from tests.support.dataplane.network import udp_socket
 
 A: Final = 1
 IN: Final = 1

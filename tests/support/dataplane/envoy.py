@@ -15,8 +15,8 @@ import yaml
 
 from firebolt_operator.api import names
 from firebolt_operator.refs import Manifest
-from tests.dataplane.support.client import Client
-from tests.dataplane.support.network import inside
+from tests.support.dataplane.client import Client
+from tests.support.dataplane.network import inside
 
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 10.0

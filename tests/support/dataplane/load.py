@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.dataplane.support.client import Client, ConnectionEndedError
-from tests.dataplane.support.http_messages import Message
+from tests.support.dataplane.client import Client, ConnectionEndedError
+from tests.support.dataplane.http_messages import Message
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from tests.dataplane.support.http_messages import Message, MessageReader, answer
-from tests.dataplane.support.ledger import parameter
+from tests.support.dataplane.http_messages import Message, MessageReader, answer
+from tests.support.dataplane.ledger import parameter
 
 DECISION = "x-firebolt-wake-decision"
 

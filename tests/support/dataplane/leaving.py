@@ -5,7 +5,7 @@ import signal
 
 from firebolt_operator.gateway.clusters import LOOPBACK
 from firebolt_operator.gateway.shutdown import envoy_lifecycle
-from tests.dataplane.support.rig import Rig
+from tests.support.dataplane.rig import Rig
 
 HANG_SECONDS = 60.0  # beyond what the hook may take
 

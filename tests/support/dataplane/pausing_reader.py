@@ -5,8 +5,8 @@ import socket
 from typing import Final
 
 from firebolt_operator.refs import Manifest
-from tests.dataplane.support.http_messages import HEAD_END
-from tests.dataplane.support.rig import Rig, eventually
+from tests.support.dataplane.http_messages import HEAD_END
+from tests.support.dataplane.rig import Rig, eventually
 
 MIB: Final = 1024 * 1024
 
