@@ -153,3 +153,12 @@ def test_given_neither_go_nor_an_index_then_up_says_both_ways_out(
     assert "put a newer go on PATH or connect" in capsys.readouterr().err
     assert main(["down"]) == 0
     assert not state.exists()
+
+
+def test_given_no_extra_then_it_says_what_to_install() -> None:
+    program = "import sys; sys.modules['tomli_w'] = None\nfrom firebolt_local.__main__ import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=python_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "run pip install 'firebolt-operator[local]'" in done.stderr
