@@ -55,8 +55,7 @@ class EngineClassReconciler:
                 engine_class, [*engine_class.metadata.finalizers, names.FINALIZER_ENGINE_CLASS]
             )
             return Outcome("finalizer added", again=True)
-        bound = count_bound_engines(ref_of(engine_class), self._cached_engines(engine_class))
-        await self._tell(engine_class, bound)
+        await self._tell(engine_class, await self._engines_to_tell_of(engine_class))
         return Outcome("judged", look_again_after=REST)
 
     async def _class(self, key: Key) -> FireboltEngineClass | None:
@@ -78,9 +77,13 @@ class EngineClassReconciler:
             return Outcome(f"deletion waits for {bound} engine(s)", look_again_after=REST)
         return await self._release(engine_class)
 
-    def _cached_engines(self, engine_class: FireboltEngineClass) -> list[FireboltEngine]:
+    async def _engines_to_tell_of(self, engine_class: FireboltEngineClass) -> int:
+        """As the guard counts them: what the cache could not read may name this class all the same."""
         metadata = engine_class.metadata
-        return self.engines.by_index("class", f"{metadata.namespace}/{metadata.name}")
+        if any(aside.header.metadata.namespace == metadata.namespace for aside in self.engines.set_aside()):
+            return await self._bound_engines(engine_class)
+        cached = self.engines.by_index("class", f"{metadata.namespace}/{metadata.name}")
+        return count_bound_engines(ref_of(engine_class), cached)
 
     async def _guard_deletion(self, engine_class: FireboltEngineClass) -> Outcome:
         """Live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
