@@ -165,9 +165,11 @@ def broken_pass(before: State, after: State) -> str | None:
         return None
     if _has_leftovers(new, before.truth, after.truth):
         return ABANDONED
-    is_let_in = before.truth.gates.instance and before.truth.gates.engine_class
-    if not is_let_in or not old.has_finalizer or not old.status.phase:
+    if not old.has_finalizer or not old.status.phase:
         return None
+    is_let_in = before.truth.gates.instance and before.truth.gates.engine_class
+    if not is_let_in and old.status.active < 0 and not _stays(before.truth.children.gens[old.status.current].sts):
+        return None  # nothing was made yet that could be reached
     return None if _is_routed(before.truth, after.truth, old, new.status) else UNROUTED
 
 

@@ -274,6 +274,13 @@ class TestLosses:
         breaks(monkeypatch, phases, "_service_ensures", only_elsewhere)
         assert caught_by(LOSSES[phase]) == steps.UNROUTED
 
+    @pytest.mark.parametrize("phase", ["creating", "switching", "draining"])
+    def test_a_service_that_is_not_restored_behind_a_closed_gate_is_caught(
+        self, monkeypatch: pytest.MonkeyPatch, phase: str
+    ) -> None:
+        monkeypatch.setattr(engine_pass, "standing_routes", answering(()))
+        assert caught_by(LOSSES[phase]._replace(may=May(gates_flip=True))) == steps.UNROUTED
+
     def test_a_drain_that_ends_although_the_new_generation_is_lost_is_caught(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

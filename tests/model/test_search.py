@@ -77,6 +77,16 @@ def test_given_a_loss_and_another_way_to_drain_then_nothing_else_is_lost(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("phase", ["creating", "switching", "draining", "stable"])
+def test_given_a_loss_behind_a_closed_gate_then_what_serves_can_be_reached(
+    capsys: pytest.CaptureFixture[str], phase: str
+) -> None:
+    """No instance, no class: nothing can be rendered, and queries find what was rendered before."""
+    search = explore(rolling(phase)._replace(losses_left=1, may=May(gates_flip=True)), most=2_500)
+    report(capsys, f"a loss and gates that flip, from {phase} on", search)
+
+
+@pytest.mark.slow
 def test_given_a_loss_and_an_edit_while_draining_then_nothing_else_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     search = explore(rolling("draining")._replace(losses_left=1, edits_left=1), most=3_000)
     report(capsys, "a loss and an edit while draining", search)

@@ -1,6 +1,6 @@
 """Carries a plan out: objects in the order of the plan, then deletes. The status comes last, and elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
@@ -20,12 +20,15 @@ class Actor:
 
     async def carry_out(self, plan: Plan) -> None:
         """The first failure ends it: what follows in a plan may rest on what came before."""
-        for manifest in plan.ensures:
-            await self._ensure(manifest)
+        await self.ensure(plan.ensures)
         for patch in plan.patches:
             await self._patch(patch)
         for delete in plan.deletes:
             await delete_child(self.writer, delete)
+
+    async def ensure(self, manifests: Sequence[Manifest]) -> None:
+        for manifest in manifests:
+            await self._ensure(manifest)
 
     async def _ensure(self, manifest: Manifest) -> None:
         live = self.seen(ref_of(manifest))

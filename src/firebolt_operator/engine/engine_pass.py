@@ -12,21 +12,22 @@ from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngin
 from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EnginePhase, EngineReason, ScrapeMode
 from firebolt_operator.engine import gates
+from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.conditions import Verdict, instance_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.counting import active_facts, counted
 from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
 from firebolt_operator.engine.draining import DrainRules, needs_probe
-from firebolt_operator.engine.entrance import Admitted, Entrance, Terms, TurnedAway
+from firebolt_operator.engine.entrance import NO_INSTANCE, Admitted, Entrance, Terms, TurnedAway
 from firebolt_operator.engine.facts import EngineFacts
 from firebolt_operator.engine.gates import Blocked
 from firebolt_operator.engine.gauges import Activity
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
 from firebolt_operator.engine.losses import must_be_rendered
 from firebolt_operator.engine.parking import TERMINAL, Keeper, Parking
 from firebolt_operator.engine.phases import decide_phase
 from firebolt_operator.engine.plan import Plan
 from firebolt_operator.engine.progress import Findings, overdue_generation, overdue_warning, with_findings
-from firebolt_operator.engine.routing import foreign_service
+from firebolt_operator.engine.routing import foreign_service, standing_routes
 from firebolt_operator.engine.scrape import metrics_source, probe_drain
 from firebolt_operator.engine.situation import Situation
 from firebolt_operator.engine.surroundings import Surroundings
@@ -39,6 +40,7 @@ from firebolt_operator.errors import (
     TransientError,
     UnreadableError,
 )
+from firebolt_operator.refs import Manifest
 from firebolt_operator.runtime.controller import Outcome
 
 GATE_WAIT = timedelta(seconds=10)
@@ -110,7 +112,7 @@ class EnginePass:
         if isinstance(admitted, TurnedAway):
             return await self._turned_away(admitted)
         self._facts = await self._around.observer.facts(self._engine)
-        foreign = foreign_service(self._facts.service, self._engine.metadata.uid)
+        foreign = self._foreign_service()
         if foreign is not None:
             return await self._turned_away(
                 TurnedAway(terms=admitted.terms, blocked=Blocked(foreign), is_instance_ready=True)
@@ -121,27 +123,30 @@ class EnginePass:
         return await self._carry_out(self._decide(admitted), admitted)
 
     def _decide(self, admitted: Admitted) -> Plan:
+        situation = Situation(
+            spec=self._spec,
+            uid=self._engine.metadata.uid,
+            status=self._status_so_far(),
+            facts=self._observed,
+            blueprint=self._blueprint(admitted.engine_class, admitted.instance),
+            drain=admitted.drain,
+            now=self._now,
+            unresolved=admitted.unresolved,
+        )
+        return decide_phase(situation)
+
+    def _blueprint(self, engine_class: ClassInfo | None, instance: InstanceInfo) -> Blueprint:
         metadata = self._engine.metadata
         inputs = EngineInputs(
             name=metadata.name,
             namespace=metadata.namespace,
             uid=metadata.uid,
             spec=self._spec,
-            engine_class=admitted.engine_class,
-            instance=admitted.instance,
+            engine_class=engine_class,
+            instance=instance,
             images=self._around.settings.images,
         )
-        situation = Situation(
-            spec=self._spec,
-            uid=metadata.uid,
-            status=self._status_so_far(),
-            facts=self._observed,
-            blueprint=self._around.blueprint(inputs),
-            drain=admitted.drain,
-            now=self._now,
-            unresolved=admitted.unresolved,
-        )
-        return decide_phase(situation)
+        return self._around.blueprint(inputs)
 
     async def _carry_out(self, plan: Plan, admitted: Admitted) -> Outcome:
         overdue = self._overdue(plan.status, admitted.terms)
@@ -215,19 +220,44 @@ class EnginePass:
 
     async def _turned_away(self, turned: TurnedAway) -> Outcome:
         blocked = turned.blocked
-        # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
-        self._facts = await self._around.observer.at_a_glance.facts(self._engine)
+        if self._facts is None:
+            # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
+            self._facts = await self._around.observer.at_a_glance.facts(self._engine)
+        failures = [*await self._restore_routes(), *([turned.failure] if turned.failure else [])]
         status = self._counted(self._status_so_far() if turned.is_instance_ready else self._engine.status)
         if blocked is not None and blocked.instance is not None:
             status = self._with(status, names.CONDITION_INSTANCE_READY, blocked.instance)
-        ready = blocked.ready if blocked else ready_verdict(status, self._observed, self._spec.replicas)
+        ready = blocked.ready if blocked else self._foreign_service()
+        ready = ready or ready_verdict(status, self._observed, self._spec.replicas)
         overdue = self._overdue(status, turned.terms)
         found = Findings(ready=ready, to_mend=turned.terms.to_mend, overdue=overdue)
         await self._write(self._concluded(status, found))
         await self._warn_overdue(overdue)
-        if turned.failure is not None:
-            raise turned.failure
+        _raise_all(failures)
         return Outcome(f"blocked: {_why(turned)}", look_again_after=GATE_WAIT)
+
+    async def _restore_routes(self) -> list[OperatorError]:
+        """Whoever may not be rendered goes on serving, and must be found: answers what is raised once all is told."""
+        if not self._standing_routes():
+            return []
+        # What seems to be missing may be somebody else's, whom a filtered cache does not know.
+        self._facts = await self._around.observer.facts(self._engine)
+        if self._foreign_service() is not None:
+            return []
+        try:
+            await self._around.actor.ensure(self._standing_routes())
+        except FencedError:
+            raise
+        except OperatorError as err:
+            return [err]
+        return []
+
+    def _standing_routes(self) -> tuple[Manifest, ...]:
+        blueprint = self._blueprint(None, NO_INSTANCE)
+        return standing_routes(self._engine.status, self._observed, blueprint, self._engine.metadata.uid)
+
+    def _foreign_service(self) -> Verdict | None:
+        return foreign_service(self._observed.service, self._engine.metadata.uid)
 
     async def _probe_drain(self, rules: DrainRules) -> None:
         facts, status = self._observed, self._engine.status

@@ -31,10 +31,12 @@ def decide_phase(situation: Situation) -> Plan:
     plan = _decide(situation)
     doomed = {delete.child.metadata.uid for delete in plan.deletes}
     patches = update_strategy_patches(situation.facts, situation.uid)
+    service = _service_ensures(situation)
+    # What serves already is led to before all else, which may be refused; what is about to serve is made first.
+    is_first = situation.status.active_generation >= 0
     return replace(
         plan,
-        # Last of all that is made: it leads queries to what came before it.
-        ensures=(*plan.ensures, *_service_ensures(situation)),
+        ensures=(*service, *plan.ensures) if is_first else (*plan.ensures, *service),
         patches=tuple(each for each in patches if each.child.metadata.uid not in doomed),
     )
 

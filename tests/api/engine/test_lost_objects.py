@@ -12,7 +12,7 @@ from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, PODS,
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import SERVING, Person, generation, serving
-from tests.api.engine.running import Operator, condition
+from tests.api.engine.running import Operator, condition, reason
 
 NEW_LABEL: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
 UNREADY: Manifest = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
@@ -93,6 +93,40 @@ class TestTheService:
             await until_made_again(person, SERVICES, lost)
             await until_routed(person, 1)
             await person.until_children(serving(1))
+
+    @pytest.mark.parametrize("gate", ["instance", "class", "template"])
+    async def test_deleted_behind_a_closed_gate_it_comes_back(
+        self, operator: Operator, person: Person, gate: str
+    ) -> None:
+        await person.make_instance()
+        await person.make_engine()
+        await operator.until_at_rest(0)
+        match gate:
+            case "instance":
+                await person.tell_instance({"metadataEndpoint": ""})
+                await operator.until_reason("InstanceNotReady")
+            case "class":
+                await person.edit_engine(engineClassRef="nobody")
+                await operator.until(lambda engine: reason(engine, "Stalled") == "EngineClassMissing")
+            case _:
+                await person.edit_engine(template={"spec": {"hostname": "mine"}})
+                await operator.until_reason("TemplateRejected")
+        for name in ("eng-service", "eng-g0-hl"):
+            await until_made_again(person, SERVICES, await person.delete(SERVICES, name))
+        assert await person.selected_generation() == "0"
+        assert await person.children() == serving(0)
+
+    async def test_deleted_while_kubernetes_refuses_the_new_generation_it_comes_back(
+        self, operator: Operator, person: Person
+    ) -> None:
+        await person.make_instance()
+        await person.make_engine()
+        await operator.until_at_rest(0)
+        refused: Manifest = {"spec": {"containers": [{"name": "Not A Name", "image": "x"}]}}
+        await person.edit_engine(template=refused)
+        await operator.until_reason("TemplateRejected")
+        await until_made_again(person, SERVICES, await person.delete(SERVICES, "eng-service"))
+        assert await person.selected_generation() == "0"
 
     async def test_with_one_key_more_in_its_selector_it_would_lead_nowhere(
         self, operator: Operator, person: Person

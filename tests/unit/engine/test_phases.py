@@ -41,7 +41,8 @@ def ensured(plan: Plan) -> list[str]:
 
 
 def routed_to(plan: Plan) -> str:
-    return str(plan.ensures[-1]["spec"]["selector"][LABEL_GENERATION])
+    service = next(each for each in plan.ensures if each["metadata"]["name"] == "eng-service")
+    return str(service["spec"]["selector"][LABEL_GENERATION])
 
 
 def deleted(plan: Plan) -> list[str]:
