@@ -166,6 +166,7 @@ class EnginePass:
         return _outcome(plan, parking)
 
     async def _park(self, status: EngineStatus, inherited: ClassInfo | None) -> Parking:
+        self._around.unread_wakes.tell(self._engine)
         try:
             keeper = Keeper(
                 engine=self._engine,

@@ -18,6 +18,7 @@ from firebolt_operator.engine.observe import Observer
 from firebolt_operator.engine.scrape_places import ScrapePlaces
 from firebolt_operator.engine.status_writer import write_status
 from firebolt_operator.engine.sweep import Sweeper
+from firebolt_operator.engine.unread_wakes import UnreadWakes
 from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.observability.events import EventSender
@@ -45,6 +46,7 @@ class Surroundings:
     scrapes: ScrapePlaces
     blueprint: Callable[[EngineInputs], Blueprint] = field(default_factory=Draughtsman)
     template_verdicts: LastAnswers[TemplateVerdict] = field(default_factory=LastAnswers[TemplateVerdict])
+    unread_wakes: UnreadWakes = field(default_factory=UnreadWakes)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("firebolt_operator.engine"))
 
     @property
