@@ -16,6 +16,7 @@ from firebolt_operator.refs import Manifest, Ref, Resource
 class MemoryServer:
     objects: dict[tuple[Resource, str], Any] = field(default_factory=dict[tuple[Resource, str], Any])
     requests: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    graces: dict[str, int] = field(default_factory=dict[str, int])  # seconds by name, where a delete gave some
     failures: dict[Resource, OperatorError] = field(default_factory=dict[Resource, OperatorError])  # of deletes
 
     def put(self, resource: Resource, child: Child) -> None:
@@ -39,11 +40,20 @@ class MemoryServer:
                 yield Page([msgspec.json.encode(child)], "1")
 
     async def delete(
-        self, ref: Ref, /, *, uid: str, resource_version: str = "", propagation: Propagation | None = None
+        self,
+        ref: Ref,
+        /,
+        *,
+        uid: str,
+        resource_version: str = "",
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
     ) -> None:
         del resource_version
         if ref.resource in self.failures:
             raise self.failures[ref.resource]
+        if grace_seconds is not None:
+            self.graces[ref.name] = grace_seconds
         self.requests.append(("delete", ref.resource.kind, ref.name, uid, propagation or ""))
 
     @property

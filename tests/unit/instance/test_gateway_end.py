@@ -1,12 +1,26 @@
 """How long may the pods of a deleted instance's gateway take, and which pods are its own?"""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
+from firebolt_operator.api import names
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
-from firebolt_operator.instance.gateway_end import GatewayPod, PodMeta, PodSpec, decide_grace, is_gateway_pod
+from firebolt_operator.api.resources import DEPLOYMENTS, PODS
+from firebolt_operator.instance.gateway_end import (
+    GatewayPod,
+    PodMeta,
+    PodSpec,
+    decide_grace,
+    end_gateway,
+    is_gateway_pod,
+    is_waited_for,
+)
+from firebolt_operator.instance.views import LiveObject
 from tests.support.gateways import an_instance
+from tests.unit.engine.memory_server import MemoryServer
+from tests.unit.instance.builders import an_instance as a_stored_instance
 
 DELETED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = 86_400
@@ -60,3 +74,105 @@ def test_a_stateful_set_of_that_name_is_not_ours() -> None:
     owner = OwnerReference(kind="StatefulSet", name="inst-gateway-abc", uid="u", controller=True)
     found = ObjectMeta(labels={"pod-template-hash": "abc"}, owner_references=[owner])
     assert not is_gateway_pod(an_instance(), found)
+
+
+LABELS = {names.LABEL_INSTANCE: "inst", names.LABEL_COMPONENT: names.COMPONENT_GATEWAY, "pod-template-hash": "abc"}
+
+
+def put_pod(server: MemoryServer, name: str) -> None:
+    owner = OwnerReference(kind="ReplicaSet", name="inst-gateway-abc", uid="u", controller=True)
+    metadata = PodMeta(name=name, namespace="ns", uid=f"uid-{name}", labels=dict(LABELS), owner_references=[owner])
+    spec = PodSpec(termination_grace_period_seconds=DAY)
+    server.objects[PODS, name] = GatewayPod(metadata=metadata, spec=spec)
+
+
+def put_deployment(server: MemoryServer, *, owner: str = "uid-1", deleted_at: datetime | None = None) -> None:
+    metadata = ObjectMeta(
+        name="inst-gateway",
+        namespace="ns",
+        uid="uid-deployment",
+        owner_references=[OwnerReference(kind="x", name="x", uid=owner)],
+        deletion_timestamp=deleted_at,
+    )
+    server.objects[DEPLOYMENTS, "inst-gateway"] = LiveObject(metadata=metadata, content={}, owned={})
+
+
+async def end(server: MemoryServer) -> int:
+    instance = a_stored_instance(meta={"deletionTimestamp": "2026-01-01T12:00:00Z"})
+    return await end_gateway(instance, cast("Any", server), cast("Any", server))
+
+
+async def test_the_deployment_goes_before_its_pods_since_it_would_replace_them() -> None:
+    server = MemoryServer()
+    put_deployment(server)
+    put_pod(server, "one")
+    put_pod(server, "two")
+    assert await end(server) == 2
+    assert server.deleted == [
+        ("Deployment", "inst-gateway", "uid-deployment", ""),
+        ("Pod", "one", "uid-one", ""),
+        ("Pod", "two", "uid-two", ""),
+    ]
+    assert server.graces == {"one": 60, "two": 60}
+
+
+@pytest.mark.parametrize("deleted_at", [pytest.param(None, id="gone"), pytest.param(DELETED_AT, id="on-its-way-out")])
+async def test_pods_that_outlive_their_deployment_are_told_too(deleted_at: datetime | None) -> None:
+    server = MemoryServer()
+    if deleted_at is not None:
+        put_deployment(server, deleted_at=deleted_at)
+    put_pod(server, "one")
+    assert await end(server) == 1
+    assert server.deleted == [("Pod", "one", "uid-one", "")]
+
+
+async def test_a_deployment_of_somebody_else_keeps_its_pods_and_nobody_waits_for_them() -> None:
+    server = MemoryServer()
+    put_deployment(server, owner="another")
+    put_pod(server, "one")
+    assert await end(server) == 0
+    assert server.deleted == []
+
+
+async def test_pods_of_other_parts_and_other_owners_stay() -> None:
+    server = MemoryServer()
+    put_pod(server, "of-another-component")
+    server.objects[PODS, "of-another-component"].metadata.labels[names.LABEL_COMPONENT] = "metadata"
+    put_pod(server, "of-another-instance")
+    server.objects[PODS, "of-another-instance"].metadata.labels[names.LABEL_INSTANCE] = "other"
+    put_pod(server, "of-nobody")
+    server.objects[PODS, "of-nobody"].metadata.owner_references.clear()
+    assert await end(server) == 0
+    assert server.deleted == []
+
+
+async def test_a_pod_that_leaves_soon_enough_is_waited_for_and_left_alone() -> None:
+    server = MemoryServer()
+    put_pod(server, "one")
+    leaving = a_pod(15, began=timedelta(0), grace=15)
+    labelled = server.objects[PODS, "one"].metadata
+    server.objects[PODS, "one"] = GatewayPod(
+        metadata=PodMeta(
+            name="one",
+            namespace="ns",
+            labels=labelled.labels,
+            owner_references=labelled.owner_references,
+            deletion_timestamp=leaving.metadata.deletion_timestamp,
+            deletion_grace_period_seconds=15,
+        )
+    )
+    assert await end(server) == 1
+    assert server.deleted == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [pytest.param(0, True, id="at-once"), pytest.param(64.9, True), pytest.param(65, False, id="a-node-may-be-gone")],
+)
+def test_how_long_an_instance_waits_for_its_gateways(seconds: float, expected: bool) -> None:
+    instance = a_stored_instance(meta={"deletionTimestamp": "2026-01-01T12:00:00Z"})
+    assert is_waited_for(instance, DELETED_AT + timedelta(seconds=seconds)) is expected
+
+
+def test_an_instance_that_is_not_deleted_waits_for_nothing() -> None:
+    assert not is_waited_for(a_stored_instance(), DELETED_AT)
