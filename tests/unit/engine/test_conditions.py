@@ -86,7 +86,8 @@ FAILING = some_facts(drain=DrainVerdict(is_drained=False, problem="drain probe f
 )
 def test_ready(status: EngineStatus, facts: EngineFacts, reason: str, message: str) -> None:
     found = ready_verdict(status, facts, replicas=2)
-    assert (found.reason, found.message, found.status == "True") == (reason, message, reason == "EngineReady")
+    status_word = "True" if reason == "EngineReady" else "False"
+    assert (found.reason, found.message, found.status) == (reason, message, status_word)
 
 
 def test_given_a_wait_then_the_rolling_message_says_until_when() -> None:

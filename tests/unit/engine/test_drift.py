@@ -35,6 +35,14 @@ def test_given_a_live_field_that_was_changed_then_it_is_drift(path: str, value: 
     assert (drift.partition(": ")[0] if drift else None) == where
 
 
+def test_given_labels_that_tell_no_generation_then_they_are_shown() -> None:
+    live = changed(LIVE, "metadata/labels", {"firebolt.io/engine": "sales", "firebolt.io/generation": "x"})
+    assert find_drift(live, INPUTS) == (
+        "metadata.labels: live {'firebolt.io/engine': 'sales', 'firebolt.io/generation': 'x'},"
+        " wanted the two of its generation"
+    )
+
+
 @pytest.mark.parametrize(("path", "value"), HARMLESS)
 def test_given_a_live_field_that_does_not_count_then_it_is_no_drift(path: str, value: Any) -> None:
     assert find_drift(touched(LIVE, path, value), INPUTS) is None

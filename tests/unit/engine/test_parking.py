@@ -20,6 +20,7 @@ from tests.support.engines import NOON, SECOND, a_pod, a_spec, a_status, an_engi
 
 MINUTE = timedelta(minutes=1)
 POLICY = AutoStop(enabled=True, active_replicas=3)
+UNPARKED = "the engine is woken, but neither parked nor scheduled"
 
 
 @dataclass
@@ -47,6 +48,11 @@ class Metrics:
         if self.is_broken:
             raise TransientError(f"{pod.name} does not answer")
         return f"firebolt_running_queries {self.running}\nfirebolt_suspended_queries 0\n"
+
+
+class Unasked(Metrics):
+    async def fetch_metrics(self, pod: PodView, /) -> str:
+        raise AssertionError(f"{pod.name} was asked")
 
 
 @dataclass
@@ -104,6 +110,11 @@ async def test_given_idleness_then_replicas_are_written_first_under_the_version_
 async def test_given_a_person_was_quicker_then_their_edit_wins() -> None:
     with pytest.raises(ConflictError):
         await Setting(server=OneEngineServer(is_stale=True)).keep(a_status(last_activity_time=NOON - 30 * MINUTE))
+
+
+async def test_given_a_parked_engine_then_pods_on_their_way_out_are_not_asked() -> None:
+    setting = Setting(replicas=0, pods=1, phase="stopped", metrics=Unasked())
+    assert (await setting.keep(a_status(phase="stopped"))).status.auto_stop_reason == "Stopped"
 
 
 async def test_given_quiet_then_nothing_is_written() -> None:
@@ -201,7 +212,11 @@ async def test_given_an_unknown_time_zone_then_people_are_warned_and_nothing_is_
     setting = Setting(policy=policy)
     parking = await setting.keep(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert setting.server.patches == []
-    assert [warning.reason for warning in parking.warnings] == ["UnknownTimeZone"]
+    (warning,) = parking.warnings
+    assert (warning.reason, warning.note) == (
+        "UnknownTimeZone",
+        f"spec.autoStop.timeZone: 'Europe/Atlantis' is no time zone; {UNPARKED}",
+    )
 
 
 async def test_given_more_nodes_than_an_engine_may_have_then_a_wake_brings_as_many_as_it_may() -> None:

@@ -8,6 +8,7 @@ import pytest
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict, EngineFacts, GenerationFacts
 from firebolt_operator.engine.losses import must_be_rendered
 from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT
+from firebolt_operator.engine.views import Child
 from tests.support.engines import (
     UID,
     NamedBlueprint,
@@ -29,6 +30,11 @@ FOREIGN = a_child("eng-g1", 1, owner="someone", spec=SPEC)
 def draining(active: GenerationFacts, **fields: Any) -> EngineFacts:
     facts = {"current": active, "draining": a_generation(0), "drain": IDLE, "service_generation": 1}
     return some_facts(**(facts | fields))
+
+
+class NeverCompared(NamedBlueprint):
+    def drift(self, statefulset: Child) -> str | None:
+        raise AssertionError(f"{statefulset} was compared")
 
 
 class TestTheService:
@@ -95,6 +101,21 @@ class TestDraining:
         plan = decide(status=DRAINING, facts=draining(ABSENT))
         assert ensured(plan) == ["eng-g1-config", "eng-g1-hl", "eng-g1"]
         assert plan.waiting_for == "generation 1 has lost its StatefulSet, which is made again"
+
+    def test_says_so_where_only_pods_are_missing(self) -> None:
+        plan = decide(status=DRAINING, facts=draining(a_generation(1, ready=0)))
+        assert plan.waiting_for == "generation 1 has no ready pod, so the old generation stays"
+
+    @pytest.mark.parametrize(
+        ("active", "unresolved"),
+        [
+            pytest.param(ABSENT, "", id="there-is-nothing-to-compare"),
+            pytest.param(a_generation(1, ready=0), "no such instance", id="nothing-can-be-rendered"),
+        ],
+    )
+    def test_compares_only_what_can_be_compared(self, active: GenerationFacts, unresolved: str) -> None:
+        plan = decide(status=DRAINING, facts=draining(active), blueprint=NeverCompared(), unresolved=unresolved)
+        assert plan.status == DRAINING
 
     def test_makes_nothing_over_what_is_on_its_way_out(self) -> None:
         facts = draining(a_generation(1, statefulset=DELETING, config_map=None))

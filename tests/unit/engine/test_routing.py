@@ -63,8 +63,9 @@ def test_given_somebody_elses_then_it_is_said_whose_it_is() -> None:
     found = foreign_service(a_child("eng-service", None, owner="older-uid"), UID)
     assert found is not None
     assert (found.status, found.reason) == ("False", "EnsureFailed")
-    assert found.message.startswith(
-        "Service eng-service belongs to FireboltEngine eng (uid older-uid); delete or rename"
+    assert found.message == (
+        "Service eng-service belongs to FireboltEngine eng (uid older-uid);"
+        " delete or rename it: queries find the engine under that name"
     )
 
 

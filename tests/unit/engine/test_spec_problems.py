@@ -58,6 +58,12 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert found is not None
     parts = ("drainTimeout", "idleTimeout", "pollInterval", "spec.replicas", "activeReplicas")
     assert [part for part in parts if part not in found.message] == []
+    two = spec_problems(engine_spec(drainTimeout="x", drainCheckInterval="y"), None, FEW)
+    assert two == Stalled(
+        "SpecInvalid",
+        f'spec.drainCheckInterval: "y" is not a duration; {FORM}; until then 5s holds;'
+        f' spec.drainTimeout: "x" is not a duration; {FORM}; until then a drain waits without a limit',
+    )
 
 
 EXCEEDS = "exceeds operator-configured maximum 3"
