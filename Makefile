@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
-PAGE := --page build/demo.html
+DEMO_PAGE := build/demo.html
 # Tests mostly wait: two cores carry three processes, each with a control plane of its own. A file stays in one of them.
 PROCESSES ?= 3
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
@@ -71,13 +71,13 @@ run: setup  ## the operator out of cluster, on the current kubeconfig
 	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
 
 demo: setup  ## the operator on a real node, under load, with a picture of it; simulated without root
-	@$(LOCAL) demo $(PAGE)
+	@$(LOCAL) demo --page $(DEMO_PAGE)
 
 demo-simulated: setup  ## the operator on a control plane with simulated pods; needs no root
 	@$(LOCAL) demo --simulated
 
 demo-clean: setup  ## remove what the demos left
-	@$(LOCAL) demo --clean $(PAGE)
+	@$(LOCAL) demo --clean --page $(DEMO_PAGE)
 
 crds: setup  ## write config/crd and the reference pages from the models
 	@$(PY) scripts/write_crds.py
