@@ -1,6 +1,7 @@
 """Is everything that commands read part of a package, so that they work without a repository around them?"""
 
 import re
+import tomllib
 
 import pytest
 
@@ -29,3 +30,16 @@ def test_no_module_counts_folders_upwards() -> None:
     sources = {path: path.read_text() for path in packaged("firebolt_local").rglob("*.py")}
     assert len(sources) > 80
     assert [str(path) for path, text in sources.items() if counting.search(text)] == []
+
+
+def test_what_a_link_points_at_is_copied_into_the_wheel(pytestconfig: pytest.Config) -> None:
+    """A source distribution carries no links, and a wheel is built from one."""
+    repository, package = pytestconfig.rootpath.resolve(), packaged("firebolt_local")
+    links = {
+        str(path.resolve().relative_to(repository)): str(path.relative_to(package.parent))
+        for path in package.rglob("*")
+        if path.is_symlink()
+    }
+    wheel = tomllib.loads((repository / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"] == links
+    assert sorted(wheel["exclude"]) == sorted(f"src/{path}" for path in links.values())
