@@ -213,7 +213,8 @@ def test_what_this_release_lacks_is_refused_out_loud(
     status = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, **spec))).status
     found = condition(status, kind)
     assert (found.status, found.reason) == ("False", reason)
-    assert found.message.startswith(f"{field}: Invalid value: true: this release does not provide")
+    feature = "authentication" if kind == "AuthReady" else "TLS"
+    assert found.message == (f"{field}: Invalid value: true: this release does not provide {feature}; set it to false")
     assert condition(status, "Ready").is_true is ready
 
 
@@ -294,6 +295,14 @@ def test_a_failed_write_ends_the_pass_where_it_happened(
     assert said(status, kind) == ("False", "EnsureFailed", "ensuring x: refused")
     assert said(status, "Ready") == ("False", "EnsureFailed", f"{kind}: ensuring x: refused")
     assert status.phase == "Degraded"
+
+
+@pytest.mark.parametrize("stage", [Stage.GUARD, Stage.METADATA, Stage.GATEWAY])
+def test_a_failed_write_hides_no_feature_that_is_refused(stage: Stage) -> None:
+    """Engines are held back by that condition."""
+    problem = Problem(stage=stage, condition="GatewayReady", reason="EnsureFailed", message="refused")
+    status = status_after(a_situation(an_instance(status=a_ready_status(), auth={"enabled": True})), problem)
+    assert condition(status, "AuthReady").reason == "AuthSpecInvalid"
 
 
 def test_given_a_rejected_template_then_only_its_own_condition_changes() -> None:

@@ -43,6 +43,15 @@ def test_what_is_there_is_not_written() -> None:
     assert writes(facts_of(manifests())) == []
 
 
+def test_given_a_restart_then_what_the_server_knows_us_to_have_applied_is_not_applied_again() -> None:
+    """Nobody remembers an answer; the fields that are ours tell."""
+    found = manifests()
+    rules: Manifest = {"f:rules": {}, "f:metadata": {"f:labels": {}, "f:ownerReferences": {}}}
+    applied = {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": rules}
+    found["Role"]["metadata"]["managedFields"] = [applied]
+    assert ("Apply", "Role") not in writes(facts_of(found, are_answers_known=False))
+
+
 def test_what_is_missing_is_applied() -> None:
     found = manifests()
     del found["Service"]
@@ -111,6 +120,7 @@ def test_given_an_object_that_cannot_be_read_then_it_is_left_alone() -> None:
     facts = replace(facts_of(found), unreadable={unseen: "roles is forbidden"})
     (step,) = gateway_steps(BLUEPRINT, facts)
     assert (step.write, step.reason) == (Unknown(manifests()["Role"], "roles is forbidden"), "ProbeFailed")
+    assert unconfirmed([step], facts) == ()
 
 
 def test_only_what_no_live_read_told_of_has_to_be_confirmed() -> None:

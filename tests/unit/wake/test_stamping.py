@@ -93,6 +93,37 @@ def test_given_a_missing_engine_when_asked_for_often_then_it_is_looked_for_every
     assert book.claim(now=5.0) == Claim("eng", 5.0)
 
 
+def test_given_a_missing_engine_when_nobody_waits_any_more_then_it_is_not_looked_for_again(waiting: Waiting) -> None:
+    book = waiting.book()
+    book.demand("eng", now=0.0)
+    book.claim(now=0.0)
+    book.refused("eng", now=0.0)
+    waiting.clear()
+    assert (book.claim(now=5.0), len(book)) == (None, 0)
+
+
+def test_given_an_empty_book_then_nothing_is_due_and_nothing_has_failed() -> None:
+    book = Waiting().book()
+    assert (book.next_due_at(), book.failures("eng")) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        pytest.param(299.9, Claim("eng", 0.0), id="the-operator-takes-it"),
+        pytest.param(300.0, None, id="five-minutes-old"),
+    ],
+)
+def test_given_nobody_who_waits_then_a_request_is_stamped_as_long_as_it_counts(
+    now: float, expected: Claim | None
+) -> None:
+    book = Waiting().book()
+    book.demand("eng", now=0.0)
+    book.claim(now=0.0)
+    book.failed("eng", now=0.0, delay=1.0)
+    assert book.claim(now=now) == expected
+
+
 def test_given_a_failed_stamp_when_its_client_left_then_the_instant_of_its_request_is_stamped_later() -> None:
     book = Waiting().book()
     book.demand("eng", now=7.0)

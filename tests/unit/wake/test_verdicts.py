@@ -58,6 +58,15 @@ async def test_given_names_without_end_when_refused_then_the_newest_1024_are_rem
     assert bench.verdicts.of("e-0") is None
 
 
+def test_given_an_old_name_that_is_refused_again_when_room_is_needed_then_another_one_goes(bench: Bench) -> None:
+    bench.verdicts.refuse("again", Ending.MISSING)
+    for number in range(MOST_NAMES - 1):
+        bench.verdicts.refuse(f"e-{number}", Ending.MISSING)
+    bench.verdicts.refuse("again", Ending.MISSING)
+    bench.verdicts.refuse("one-more", Ending.MISSING)
+    assert (bench.verdicts.of("again"), bench.verdicts.of("e-0")) == (MISSING, None)
+
+
 async def test_given_an_engine_that_came_up_since_when_refused_then_its_holds_wait_for_envoy(bench: Bench) -> None:
     bench.routes.is_open = False
     async with running(bench) as group:
