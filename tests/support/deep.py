@@ -21,16 +21,18 @@ def with_depth(document: dict[str, Any], *path: str, levels: int = LEVELS) -> by
     return json.dumps(copy, separators=(",", ":")).replace(f'"{mark}"', deep_text(levels)).encode()
 
 
-def deep_managed_fields(levels: int = LEVELS) -> str:
-    """As an API server accepts them from anybody who may write the object."""
+def deep_managed_fields(api_version: str, levels: int = LEVELS) -> str:
+    """As an API server accepts them from anybody who may write the object; of a foreign version it forgets them."""
     fields = '{"f:a":' * levels + "{}" + "}" * levels
     return (
-        f'[{{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{fields},'
+        f'[{{"apiVersion":"{api_version}","fieldsType":"FieldsV1","fieldsV1":{fields},'
         '"manager":"hostile","operation":"Update","time":"2026-01-01T00:00:00Z"}]'
     )
 
 
-def with_managed_fields(document: dict[str, Any]) -> bytes:
+def with_managed_fields(document: dict[str, Any], api_version: str = "v1") -> bytes:
     mark = "=deep="
     metadata = {**document.get("metadata", {}), "managedFields": mark}
-    return json.dumps({**document, "metadata": metadata}).replace(f'"{mark}"', deep_managed_fields()).encode()
+    return (
+        json.dumps({**document, "metadata": metadata}).replace(f'"{mark}"', deep_managed_fields(api_version)).encode()
+    )

@@ -26,6 +26,7 @@ from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
 from firebolt_operator.runtime.objects import header_of
 from tests.support.kubectl import kubectl
+from tests.support.raw import is_unreadable
 
 SECONDS = 60.0
 INSTANCE_ID = "01JZ8E3F9V7Q0K2M4N6P8R0T2W"
@@ -83,6 +84,9 @@ class Person:
         found = await self.find(resource, name)
         assert found is not None, f"{resource.kind} {name} is missing"
         return found
+
+    async def is_unreadable(self, resource: Resource, name: str) -> bool:
+        return await is_unreadable(self.client, Ref(resource, self.namespace, name))
 
     async def delete(self, resource: Resource, name: str) -> Manifest:
         found = await self.read(resource, name)

@@ -11,34 +11,22 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.kube.paths import creation_path, object_path
-from firebolt_operator.kube.set_aside import SetAside
-from firebolt_operator.kube.transport import Call
-from firebolt_operator.kube.writing import MERGE
 from firebolt_operator.refs import Ref, Resource
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, condition, message, reason
 from tests.support.deep import with_depth, with_managed_fields
+from tests.support.raw import create_raw, patch_raw
 
 NEW_LABEL = {"metadata": {"labels": {"edited": "yes"}}}
 
 
-async def send(person: Person, method: str, path: str, body: bytes) -> None:
-    """As it is: no encoder of ours would write this."""
-    is_patch = method == "PATCH"
-    content_type = MERGE if is_patch else "application/json"
-    call = Call(doing=method, method=method, path=path, resource="any", body=body, content_type=content_type)
-    answer = await person.client._transport.exchange(call)
-    assert answer.is_success, answer.body[:500]
-
-
 async def make(person: Person, resource: Resource, body: bytes) -> None:
-    await send(person, "POST", creation_path(Ref(resource, person.namespace, "")), body)
+    await create_raw(person.client, resource, person.namespace, body)
 
 
 async def patch(person: Person, resource: Resource, name: str, body: bytes) -> None:
-    await send(person, "PATCH", object_path(Ref(resource, person.namespace, name)), body)
+    await patch_raw(person.client, Ref(resource, person.namespace, name), body)
 
 
 async def make_deep_engine(person: Person, name: str, **spec: object) -> None:
@@ -53,10 +41,6 @@ async def make_hostile_config_map(person: Person, engine: str) -> None:
     await make(person, CONFIG_MAPS, with_managed_fields(manifest))
 
 
-async def is_unreadable(person: Person, resource: Resource, name: str) -> bool:
-    return isinstance(await person.client.get_raw(Ref(resource, person.namespace, name)), SetAside)
-
-
 async def delete(person: Person, resource: Resource, name: str) -> None:
     await person.kubectl("delete", resource.plural, name, "--wait=false")
 
@@ -68,8 +52,8 @@ async def test_given_hostile_objects_at_the_start_then_all_others_are_served_and
     await make_deep_engine(person, "deep")
     await make_hostile_config_map(person, "free")
     await person.make_engine("free")
-    assert await is_unreadable(person, FIREBOLT_ENGINES, "deep")
-    assert await is_unreadable(person, CONFIG_MAPS, "hostile-free")
+    assert await person.is_unreadable(FIREBOLT_ENGINES, "deep")
+    assert await person.is_unreadable(CONFIG_MAPS, "hostile-free")
     async with start_operator() as operator:
         await operator.until_at_rest(0, "free")
         await person.edit_engine("free", template=NEW_LABEL)
@@ -83,7 +67,7 @@ async def test_given_hostile_objects_at_the_start_then_all_others_are_served_and
         assert {each.error for each in operator.engines.passes} == {""}
         assert await person.find(CONFIG_MAPS, "free-g1-config") is not None
         # Nobody sweeps what nobody can read.
-        assert await is_unreadable(person, CONFIG_MAPS, "hostile-free")
+        assert await person.is_unreadable(CONFIG_MAPS, "hostile-free")
         await delete(person, FIREBOLT_ENGINES, "deep")
         await operator.sees(lambda: not operator.caches.engines.broken)
 
@@ -123,7 +107,7 @@ async def test_given_an_unreadable_child_then_its_engine_is_stalled_and_goes_on_
     assert (condition(stalled).status, reason(stalled)) == ("True", "EngineReady")
     await person.edit_engine(template=NEW_LABEL)
     await operator.next_pass()
-    assert await is_unreadable(person, CONFIG_MAPS, "eng-g0-config")  # not written over
+    assert await person.is_unreadable(CONFIG_MAPS, "eng-g0-config")  # not written over
     assert operator.selected_generation() == "0"
     # An empty entry is how anybody takes all of them off.
     await person.patch(CONFIG_MAPS, "eng-g0-config", {"metadata": {"managedFields": [{}]}})
