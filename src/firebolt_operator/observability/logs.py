@@ -18,7 +18,7 @@ from firebolt_operator.observability.log_values import plain
 
 Encoder = Literal["json", "console"]
 PANIC: Final = logging.CRITICAL
-SAMPLE_FIRST: Final = 100  # records a second with the same level and message
+SAMPLE_FIRST: Final = 100  # records a second with the same level and message, about the same object if they name one
 SAMPLE_EVERY: Final = 100  # of those beyond
 
 _PACKAGE: Final = "firebolt_operator."
@@ -108,13 +108,14 @@ class Sampler(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._second = 0
-        self._counts: dict[tuple[int, str], int] = {}
+        self._counts: dict[tuple[int, str, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if int(record.created) != self._second:
             self._second = int(record.created)
             self._counts.clear()
-        key = (record.levelno, str(record.msg))
+        # The objects that were set aside are named nowhere else: a crowd of them must not hide one.
+        key = (record.levelno, str(record.msg), str(getattr(record, "key", "")))
         seen = self._counts.get(key, 0) + 1
         self._counts[key] = seen
         return seen <= SAMPLE_FIRST or (seen - SAMPLE_FIRST) % SAMPLE_EVERY == 0

@@ -193,7 +193,7 @@ class TestMalformedDuration:
 
 
 async def test_a_wake_request_from_before_all_time_wakes_nobody_and_stops_nothing(
-    operator: Operator, person: Person
+    operator: Operator, person: Person, caplog: pytest.LogCaptureFixture
 ) -> None:
     await person.make_instance()
     await person.make_engine(replicas=0, autoStop=AUTO_STOP)
@@ -205,6 +205,9 @@ async def test_a_wake_request_from_before_all_time_wakes_nobody_and_stops_nothin
     assert (run.error, run.outcome and run.outcome.reason) == ("", "at rest")
     await person.edit_engine(template=label("rolled"))
     assert (await operator.until_at_rest(1)).status.phase == "stopped"
+    # Said once, whatever else is done.
+    ignored = [vars(each)["engine"] for each in caplog.records if each.msg == "wake request ignored"]
+    assert ignored == ["eng"]
 
 
 class TestTooManyNodes:

@@ -149,6 +149,14 @@ def test_given_a_storm_of_one_message_then_it_is_sampled_and_others_are_not() ->
     assert (counts.count("storm"), counts.count("calm")) == (100 + 3 + 1 + 1, 1)
 
 
+def test_given_a_crowd_of_objects_with_the_same_trouble_then_each_is_named() -> None:
+    log, stream = written()
+    names = [f"ns/it-{number}" for number in range(300)]
+    for name in names:
+        log.error("object set aside", extra={"key": name})
+    assert [record["key"] for record in records(stream)] == names
+
+
 @pytest.mark.parametrize(
     "settings",
     [
