@@ -29,6 +29,7 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class OperatorProcess:
     record: ProcessRecord
+    log: Path
 
     def usage(self) -> Usage:
         folder = Path("/proc", str(self.record.pid))
@@ -64,4 +65,5 @@ def start_operator(plane: ControlPlane, flags: Sequence[str], *, profile: Path |
     given = [f"--kubeconfig={plane.kubeconfig_for(USER)}", "--drain-settle=0", "--health-probe-bind-address=0", *flags]
     profiler = [] if profile is None else ["-m", "cProfile", "-o", str(profile)]
     command = [sys.executable, *profiler, "-m", "firebolt_operator.main", "run", *given]
-    return OperatorProcess(plane.launch(f"operator-{time.monotonic_ns()}", command))
+    name = f"operator-{time.monotonic_ns()}"
+    return OperatorProcess(plane.launch(name, command), plane.log_file(name))
