@@ -1,9 +1,13 @@
-"""Which object is next? Every key once, never two passes of one key at a time, urgent ones first, none forgotten."""
+"""Which object is next? Every key once, never two passes of one key at a time, urgent ones first, none forgotten.
+
+Within a priority the groups of keys (namespaces, say) take turns: a tenant with a thousand objects does not make the
+only object of another wait for all of them.
+"""
 
 import heapq
 from asyncio import CancelledError, Future, get_running_loop
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import IntEnum
@@ -11,6 +15,7 @@ from itertools import count
 from typing import Final, Generic, Protocol, TypeVar
 
 from firebolt_operator.runtime.clock import Clock, Timer
+from firebolt_operator.runtime.waiting_line import WaitingLine
 
 FIRST_RETRY: Final = timedelta(milliseconds=5)
 LONGEST_RETRY: Final = timedelta(seconds=60)
@@ -43,11 +48,17 @@ class Job(Generic[K]):
     priority: Priority
 
 
+def _all_alike(_key: object) -> Hashable:
+    return None
+
+
 class WorkQueue(Generic[K]):
-    def __init__(self, clock: Clock, recorder: QueueRecorder) -> None:
+    def __init__(
+        self, clock: Clock, recorder: QueueRecorder, *, group_of: Callable[[K], Hashable] = _all_alike
+    ) -> None:
         self._clock = clock
         self._recorder = recorder
-        self._ready: dict[Priority, OrderedDict[K, float]] = {priority: OrderedDict() for priority in Priority}
+        self._ready: dict[Priority, WaitingLine[K]] = {priority: WaitingLine(group_of) for priority in Priority}
         self._running: dict[K, float] = {}  # since when
         self._dirty: dict[K, tuple[Priority, float]] = {}  # running, and to be run again
         self._later: dict[K, tuple[float, Priority]] = {}  # when
@@ -156,13 +167,13 @@ class WorkQueue(Generic[K]):
             if key in keys:
                 if other <= priority:
                     return
-                since = keys.pop(key)
-        self._ready[priority][key] = since
+                since = keys.remove(key)
+        self._ready[priority].add(key, since)
         self._wake()
 
     def _heads(self) -> dict[Priority, float]:
         """Since when the first key of each class has waited."""
-        return {priority: next(iter(keys.values())) for priority, keys in self._ready.items() if keys}
+        return {priority: keys.waiting_since() for priority, keys in self._ready.items() if keys}
 
     def _pop(self, lowest: Priority) -> Job[K] | None:
         heads = {priority: since for priority, since in self._heads().items() if priority <= lowest}
@@ -171,7 +182,9 @@ class WorkQueue(Generic[K]):
         self._handed_out += 1
         is_fair_turn = self._handed_out % FAIR_SHARE == 0
         priority = min(heads, key=lambda head: (heads[head], -head)) if is_fair_turn else min(heads)
-        key, since = self._ready[priority].popitem(last=False)
+        line = self._ready[priority]
+        key = line.oldest() if is_fair_turn else line.on_turn()
+        since = line.remove(key)
         now = self._clock.monotonic()
         self._running[key] = now
         self._recorder.handed_out(now - since)

@@ -46,7 +46,9 @@ class Parts:
         return informer
 
     def queue(self, controller: str) -> WorkQueue[Key]:
-        queue: WorkQueue[Key] = WorkQueue(self.clock, self.queue_metrics.recorder(controller))
+        recorder = self.queue_metrics.recorder(controller)
+        # By namespace: the objects of one tenant, however many, do not keep those of the others waiting.
+        queue: WorkQueue[Key] = WorkQueue(self.clock, recorder, group_of=lambda key: key[0])
         self.queue_metrics.shows(controller, queue)
         return queue
 

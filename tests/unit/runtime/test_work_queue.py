@@ -66,6 +66,36 @@ async def test_given_endless_events_then_a_resync_is_not_starved() -> None:
     assert taken.index("poll") == 9
 
 
+async def test_given_groups_then_they_take_turns_and_a_crowd_keeps_nobody_waiting() -> None:
+    queue: WorkQueue[str] = WorkQueue(ManualClock(), QueueNotes(), group_of=lambda key: key[0])
+    for key in ("a1", "a2", "a3", "a4", "b1", "c1", "b2"):
+        queue.add(key)
+    queue.add("a5", URGENT)
+    assert await take(queue, 8) == ["a5", "a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+    assert sum(queue.depths().values()) == 0
+
+
+async def test_given_a_crowd_that_never_ends_then_a_group_of_one_is_handed_out_every_other_time() -> None:
+    queue: WorkQueue[str] = WorkQueue(ManualClock(), QueueNotes(), group_of=lambda key: key[0])
+    for number in range(1000):
+        queue.add(f"crowd-{number}")
+    taken = list[str]()
+    for _ in range(8):
+        queue.add("only")
+        taken += await take(queue)
+    assert taken.count("only") == 4
+
+
+async def test_given_so_many_groups_that_a_key_waits_then_every_tenth_is_the_one_that_waited_longest() -> None:
+    clock = ManualClock()
+    queue: WorkQueue[str] = WorkQueue(clock, QueueNotes(), group_of=lambda key: key[0])
+    for number in range(20):
+        queue.add(f"a{number}")
+    for letter in "bcdefghijklmnop":
+        queue.add(letter)
+    assert await take(queue, 10) == ["a0", *"bcdefghi", "a1"]
+
+
 async def test_given_a_key_under_way_then_it_is_not_handed_out_again_until_it_is_done() -> None:
     queue = a_queue()
     queue.add("a")
