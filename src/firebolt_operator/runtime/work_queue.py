@@ -19,6 +19,7 @@ from firebolt_operator.runtime.waiting_line import WaitingLine
 
 FIRST_RETRY: Final = timedelta(milliseconds=5)
 LONGEST_RETRY: Final = timedelta(seconds=60)
+QUICK_RETRIES: Final = 6  # a conflict or a lost answer is over by then; what still fails is a poll, and waits like one
 MOST_ROUNDS: Final = 20  # additions by `again` that are not delayed: no object needs as many to come to rest
 FAIR_SHARE: Final = 10  # every tenth key handed out is the one that has waited longest, whatever its priority
 
@@ -94,6 +95,9 @@ class WorkQueue(Generic[K]):
         self._recorder.retried()
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
+        if failures >= QUICK_RETRIES:
+            # Or a crowd that always fails would go before every first look and every poll of the others.
+            priority = Priority.RESYNC
         self.add_after(key, min(FIRST_RETRY * 2 ** min(failures, 20), LONGEST_RETRY), priority)
 
     def again(self, key: K) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_operator.runtime.work_queue import Priority, WorkQueue
+from firebolt_operator.runtime.work_queue import QUICK_RETRIES, Priority, WorkQueue
 from tests.support.manual_clock import ManualClock, idle
 from tests.support.recorders import QueueNotes
 
@@ -163,6 +163,18 @@ async def test_given_retries_then_delays_double_from_5_ms_to_a_minute_until_forg
     queue.forget("a")
     queue.retry("a")
     assert clock.next_due == pytest.approx(0.005)
+
+
+async def test_given_a_key_that_fails_for_long_then_it_goes_no_more_before_those_that_wait_for_a_first_look() -> None:
+    clock = ManualClock()
+    queue = a_queue(clock)
+    for failures in range(QUICK_RETRIES + 1):
+        queue.retry("fails", URGENT)
+        queue.add(f"first-look-{failures}", RESYNC)
+        await clock.advance(1)
+        first, second = await take(queue, 2)
+        assert (first == "fails") == (failures < QUICK_RETRIES), f"after {failures} failures"
+        assert {first, second} == {"fails", f"first-look-{failures}"}
 
 
 async def test_given_an_urgent_worker_then_it_takes_nothing_else() -> None:
