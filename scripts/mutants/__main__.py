@@ -14,7 +14,7 @@ import pytest
 from scripts.mutants.choosing import sample, task_of
 from scripts.mutants.modules import REPOSITORY, deciding, name_of, test_folders
 from scripts.mutants.mutations import mutants_of
-from scripts.mutants.planting import SURVIVED, Nursery, Task, become_cold_mutant
+from scripts.mutants.planting import SURVIVED, Nursery, Task, at_first, become_cold_mutant
 from scripts.mutants.pool import exit_codes
 from scripts.mutants.report import Outcome, Progress, tell
 from scripts.mutants.tests_of import Traced, trace
@@ -68,17 +68,23 @@ def _survivors(tasks: list[Task], traced: Traced, processes: int) -> set[Task]:
         importlib.import_module(name)
     survived_warm = _in_a_fork_of_its_own([task for task in tasks if not task.is_cold], processes)
 
-    def become(task: Task) -> NoReturn:
-        become_cold_mutant(task, traced.seconds, QUIET)
-
     cold = [task for task in tasks if task.tests and (task.is_cold or task in survived_warm)]
-    progress = Progress("cold", len(cold))
+    survived_first = _cold_survivors({task: at_first(task) for task in cold}, traced, processes)
+    survived = _cold_survivors({task: task for task in cold if task in survived_first}, traced, processes)
+    return {task for task in tasks if not task.tests or task in survived}
+
+
+def _cold_survivors(attempts: dict[Task, Task], traced: Traced, processes: int) -> set[Task]:
+    progress = Progress("cold", len(attempts))
+
+    def become(task: Task) -> NoReturn:
+        become_cold_mutant(attempts[task], traced.seconds, QUIET)
 
     def tell_progress(task: Task, code: int) -> None:
         progress.ended(str(task), survived=code == SURVIVED)
 
-    codes = exit_codes(cold, become, processes, tell_progress)
-    return {task for task in tasks if not task.tests or codes.get(task) == SURVIVED}
+    codes = exit_codes(attempts, become, processes, tell_progress)
+    return {task for task, code in codes.items() if code == SURVIVED}
 
 
 def _in_a_fork_of_its_own(tasks: list[Task], processes: int) -> set[Task]:

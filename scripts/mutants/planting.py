@@ -9,9 +9,9 @@ import gc
 import math
 import os
 import resource
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -72,9 +72,18 @@ def become_cold_mutant(task: Task, known: Container[str], arguments: Sequence[st
         return code if Path(loader.path) == task.path else as_it_is(loader, name)
 
     setattr(SourceFileLoader, "get_code", get_code)  # noqa: B010 - a method, for type checkers
-    files = sorted({test.partition("::")[0] for test in task.tests})
-    status = pytest.main([*arguments, *files], plugins=[Chosen(task, known)])
+    status = pytest.main([*arguments, *sorted(set(map(file_of, task.tests)))], plugins=[Chosen(task, known)])
     os._exit(SURVIVED if status in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED} else FOUND)
+
+
+def at_first(task: Task) -> Task:
+    """With the tests of one file, that with the most of them: it imports far less, and mostly finds the fault."""
+    ((file, _),) = Counter(map(file_of, task.tests)).most_common(1)
+    return replace(task, tests=tuple(test for test in task.tests if file_of(test) == file))
+
+
+def file_of(test: str) -> str:
+    return test.partition("::")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from scripts.mutants.planting import (
     FOUND,
     SURVIVED,
     Task,
+    at_first,
     become_cold_mutant,
     functions_by_file,
     mutated_code,
@@ -125,6 +126,11 @@ def test_what_takes_effect_at_import_is_tried_on_all_tests_of_its_room(
     task = task_of(DECIDE, Mutant(0, (line, line), function, "1", "2"), TRACED)
     assert [test.partition("::")[2] for test in task.tests] == tests
     assert task.is_cold is is_cold
+
+
+def test_at_first_only_the_file_with_the_most_tests_is_tried() -> None:
+    task = Task(DECIDE, Mutant(0, (1, 1), "", "1", "2"), ("a.py::x", "b.py::y", "b.py::z"), 1.0, is_cold=True)
+    assert at_first(task).tests == ("b.py::y", "b.py::z")
 
 
 def test_a_sample_is_the_same_each_time_and_has_no_more_than_there_are() -> None:
