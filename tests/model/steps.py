@@ -23,6 +23,7 @@ UNREADY = "queries are switched to pods that are not ready"
 BUSY = "a generation is deleted while it runs queries"
 UNSETTLED = "a generation is deleted while resolvers still know it"
 SERVED = "the generation that serves is deleted"
+REACHED = "pods that queries are sent to are deleted without a drain"
 ALONE = "the old generation is given up although the new one cannot serve"
 MISLED = "the Service is pointed at a generation that does not serve"
 FORSAKEN = "queries are led from ready pods to a generation that has none"
@@ -77,6 +78,14 @@ def _deletes_what_serves(before: State, after: State, old: Engine, new: Engine) 
     return new.status.active in _deleted(before, after)
 
 
+def _deletes_what_is_reached(before: State, after: State, old: Engine, new: Engine) -> bool:
+    del new
+    service = before.truth.children.service
+    if before.is_disturbed or service is None or service.owner != old.uid:
+        return False
+    return service.selected in _deleted(before, after) and before.truth.pods[service.selected].ready > 0
+
+
 def _gives_up_the_old_one(before: State, after: State, old: Engine, new: Engine) -> bool:
     del after
     if (old.status.phase, new.status.phase) != ("draining", "cleaning"):
@@ -118,6 +127,7 @@ OURS: tuple[tuple[str, Breaks], ...] = (
     (BUSY, _deletes_what_is_busy),
     (UNSETTLED, _deletes_too_soon),
     (SERVED, _deletes_what_serves),
+    (REACHED, _deletes_what_is_reached),
     (ALONE, _gives_up_the_old_one),
     (MISLED, _points_elsewhere),
     (FORSAKEN, _forsakes_ready_pods),

@@ -21,7 +21,7 @@ from tests.model import children, objects, steps
 from tests.model.passes import Passes
 from tests.model.search import RESTLESS, Search
 from tests.model.starts import rolling
-from tests.model.world import Drain, May, Service, State
+from tests.model.world import Drain, May, Service, State, initial
 
 Decide = Callable[[Situation], Plan]
 
@@ -206,6 +206,15 @@ def test_patching_a_statefulset_in_place_is_caught(monkeypatch: pytest.MonkeyPat
 
     breaks(monkeypatch, phases, "_decide_creating", patching)
     assert caught_by(CREATING) == children.PATCHED
+
+
+def test_a_first_generation_that_is_deleted_while_it_takes_queries_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def heedless(situation: Situation, current: GenerationFacts, drift: str) -> Plan:
+        return phases._start_generation(situation, drift, deletes=phases._generation_deletes(situation, current))
+
+    monkeypatch.setattr(phases, "_abandon", heedless)
+    start = initial(may=May(gates_flip=False))._replace(edits_left=1, births_left=0)
+    assert caught_by(start) == steps.REACHED
 
 
 class TestDraining:

@@ -40,6 +40,17 @@ def test_given_one_edit_then_the_nearest_states_keep_every_promise(capsys: pytes
 
 
 @pytest.mark.slow
+def test_given_an_edit_before_the_first_switch_then_no_pod_that_takes_queries_is_deleted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each pod of the first generation takes queries from the moment it is ready, and an edit may come at any time."""
+    start = initial(may=May(gates_flip=False, pods_come_singly=True))
+    search = explore(start._replace(edits_left=1, births_left=0), most=20_000)
+    report(capsys, "an edit before the first switch", search)
+    assert search.is_complete
+
+
+@pytest.mark.slow
 def test_given_two_edits_deletion_and_recreation_then_the_nearest_states_keep_every_promise(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -126,7 +126,7 @@ def _decide_creating(situation: Situation) -> Plan:
         if drift is not None:
             # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
             # the old count would never become ready. Never patched: running pods do not read their nodes again.
-            return _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(situation, current))
+            return _abandon(situation, current, drift)
         if current.statefulset.metadata.is_deleting:
             return _keep(situation, "the StatefulSet is going away and will be made again", PODS_WAIT)
     ensures = _generation_ensures(situation)
@@ -135,6 +135,16 @@ def _decide_creating(situation: Situation) -> Plan:
         return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
     status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
     return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
+
+
+def _abandon(situation: Situation, current: GenerationFacts, drift: str) -> Plan:
+    """Before the first switch the Service leads to whoever is ready: such a generation serves, and is drained."""
+    plan = _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(situation, current))
+    is_reached = situation.status.active_generation < 0 and current.pods.ready > 0
+    if not is_reached or is_lost(current, situation.uid):
+        return plan
+    serves = msgspec.structs.replace(plan.status, active_generation=situation.status.current_generation)
+    return replace(plan, status=serves, deletes=())
 
 
 def _is_ready(situation: Situation, current: GenerationFacts) -> bool:

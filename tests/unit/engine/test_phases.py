@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from firebolt_operator.api.names import LABEL_GENERATION
-from firebolt_operator.engine.facts import ABSENT, DrainVerdict
+from firebolt_operator.engine.facts import ABSENT, DrainVerdict, GenerationFacts
 from firebolt_operator.engine.phases import REST, decide_phase
 from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, LookAgain, Plan
 from firebolt_operator.engine.situation import Situation
@@ -49,6 +49,7 @@ def deleted(plan: Plan) -> list[str]:
     return [delete.child.metadata.name for delete in plan.deletes]
 
 
+FIRST = a_status(phase="creating", active_generation=-1)
 CREATING = a_status(phase="creating", current_generation=1, active_generation=0)
 SWITCHING = a_status(phase="switching", current_generation=1, active_generation=0)
 DRAINING = a_status(
@@ -133,6 +134,32 @@ class TestCreating:
         plan = decide(status=CREATING, facts=some_facts(current=a_generation(1)), blueprint=NamedBlueprint("x"))
         assert deleted(plan) == ["eng-g1", "eng-g1-hl", "eng-g1-config"]
         assert (plan.status.phase, plan.status.current_generation, plan.ensures) == ("creating", 2, ())
+
+    @pytest.mark.parametrize("ready", [1, 2])
+    def test_given_drift_of_a_first_generation_that_takes_queries_then_it_serves_until_the_next_one_does(
+        self, ready: int
+    ) -> None:
+        """Before the first switch the Service leads to it: it is drained, as any other that has served."""
+        facts = some_facts(current=a_generation(0, ready=ready), active=ABSENT)
+        plan = decide(status=FIRST, facts=facts, blueprint=NamedBlueprint("x"))
+        status = plan.status
+        assert (status.phase, status.current_generation, status.active_generation) == ("creating", 1, 0)
+        assert (deleted(plan), plan.ensures) == ([], ())
+
+    @pytest.mark.parametrize(
+        "current",
+        [
+            pytest.param(a_generation(0, ready=0), id="no-pod-is-ready"),
+            pytest.param(a_generation(0, statefulset=a_child("eng-g0", 0, deleting=True)), id="it-goes-anyway"),
+        ],
+    )
+    def test_given_drift_of_a_first_generation_that_takes_none_then_it_goes_at_once(
+        self, current: GenerationFacts
+    ) -> None:
+        facts = some_facts(current=current, active=ABSENT)
+        plan = decide(status=FIRST, facts=facts, blueprint=NamedBlueprint("x"))
+        assert (plan.status.current_generation, plan.status.active_generation) == (1, -1)
+        assert deleted(plan) == ["eng-g0", "eng-g0-hl", "eng-g0-config"]
 
     def test_given_the_statefulset_is_being_deleted_then_it_waits_until_it_is_gone(self) -> None:
         going = a_child("eng-g1", 1, deleting=True)

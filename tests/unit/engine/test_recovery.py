@@ -59,7 +59,8 @@ class TestTheService:
 
     def test_given_the_first_generation_is_given_up_then_it_follows_once_that_is_written_down(self) -> None:
         status = a_status(phase="creating", active_generation=-1)
-        plan = decide(status=status, facts=some_facts(service_generation=0), blueprint=NamedBlueprint("x"))
+        given_up = some_facts(current=a_generation(0, ready=0), service_generation=0)
+        plan = decide(status=status, facts=given_up, blueprint=NamedBlueprint("x"))
         assert (plan.status.current_generation, plan.ensures) == (1, ())
         plan = decide(status=plan.status, facts=some_facts(current=ABSENT, service_generation=0))
         assert (ensured(plan)[-1], routed_to(plan)) == ("eng-service", "1")

@@ -9,9 +9,8 @@ from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.facts import ABSENT, EngineFacts
 from firebolt_operator.engine.routing import standing_routes
 from tests.support.engines import UID, NamedBlueprint, a_child, a_generation, a_status, some_facts
-from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, SWITCHING
+from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, FIRST, SWITCHING
 
-FIRST = a_status(phase="creating", active_generation=-1)
 OLD, NEW = a_generation(0), a_generation(1)
 NO_STATEFULSET = a_generation(1, statefulset=None, total=0)
 NOT_OURS = a_generation(0, headless_service=None, config_map=a_child("eng-g0-config", 0, owner="someone"))
