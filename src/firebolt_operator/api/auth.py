@@ -1,12 +1,11 @@
 """Authentication settings of an instance."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from firebolt_operator.api.model import Duration, Int32, Model, note, rule
+from firebolt_operator.api.model import Duration, Instant, Int32, Model, note, rule
 from firebolt_operator.api.tls import CertManagerSpec
 
 ALGORITHM_RULE = rule(
@@ -103,7 +102,7 @@ class AuthSpec(Model, frozen=True, kw_only=True):
 class SigningKeyStatus(Model, frozen=True, kw_only=True):
     id: Annotated[str, note("Key id.")]
     secret_name: Annotated[str, note("Secret that holds the key.")]
-    created_at: Annotated[datetime, note("When the key was made.")]
+    created_at: Annotated[Instant, note("When the key was made.")]
     observed_public_key_fingerprint: Annotated[str, note("SHA-256 of the public key.")] = ""
     algorithm: Annotated[str, note("Algorithm of the key.")] = ""
     size: Annotated[Int32, note("Size of the key in bits.")] = 0
@@ -111,8 +110,8 @@ class SigningKeyStatus(Model, frozen=True, kw_only=True):
         Literal["", "Active", "ValidationOnly", "Removing"],
         note("What the key is used for.", enum=["Active", "ValidationOnly", "Removing"]),
     ] = ""
-    demoted_at: Annotated[datetime | None, note("When the key stopped signing.")] = None
-    retire_eligible_at: Annotated[datetime | None, note("When the key may be removed.")] = None
+    demoted_at: Annotated[Instant | None, note("When the key stopped signing.")] = None
+    retire_eligible_at: Annotated[Instant | None, note("When the key may be removed.")] = None
 
 
 class AuthStatus(Model, frozen=True, kw_only=True):
@@ -125,6 +124,6 @@ class AuthStatus(Model, frozen=True, kw_only=True):
             enum=["AwaitingPromotion", "AwaitingRetireAnchor", "AwaitingRemoval"],
         ),
     ] = ""
-    pending_since: Annotated[datetime | None, note("Since when it waits.")] = None
+    pending_since: Annotated[Instant | None, note("Since when it waits.")] = None
     lagging_engines: Annotated[list[str], note("Engines it waits for; the first five.")] = []
     lagging_engine_count: Annotated[int, note("How many engines it waits for.")] = 0

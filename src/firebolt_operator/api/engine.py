@@ -1,6 +1,5 @@
 """FireboltEngine: the compute nodes that run queries, rolled blue-green."""
 
-from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -8,7 +7,18 @@ from msgspec import Meta
 
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop, RolloutName, Storage
-from firebolt_operator.api.model import Duration, FreeForm, Int32, Int64, Model, ObjectMeta, PodTemplate, note, rule
+from firebolt_operator.api.model import (
+    Duration,
+    FreeForm,
+    Instant,
+    Int32,
+    Int64,
+    Model,
+    ObjectMeta,
+    PodTemplate,
+    note,
+    rule,
+)
 
 STORAGE_RULE = rule(
     "(has(self.persistentVolumeClaim) ? 1 : 0) + (has(self.emptyDir) ? 1 : 0) + (has(self.hostPath) ? 1 : 0) <= 1",
@@ -86,15 +96,15 @@ class EngineStatus(Model, frozen=True, kw_only=True):
     active_generation: Annotated[int, note("Generation that serves queries; -1 before the first.")]
     draining_generation: Annotated[int | None, note("Generation that is being drained.")] = None
     phase: Annotated[str, note("Where the engine is between two generations.")] = ""
-    switched_at: Annotated[datetime | None, note("When queries were last switched to another generation.")] = None
+    switched_at: Annotated[Instant | None, note("When queries were last switched to another generation.")] = None
     replicas: Annotated[Int32, note("Pods of the active generation.")] = 0
     ready_replicas: Annotated[Int32, note("Ready pods of the active generation.")] = 0
     selector: Annotated[str, note("Label selector of the active generation's pods, for autoscalers.")] = ""
-    last_reconciled: Annotated[datetime | None, note("When this status was last written.")] = None
-    last_activity_time: Annotated[datetime | None, note("When the engine was last seen busy.")] = None
-    last_scaled_at: Annotated[datetime | None, note("When auto-stop last changed the number of nodes.")] = None
+    last_reconciled: Annotated[Instant | None, note("When this status was last written.")] = None
+    last_activity_time: Annotated[Instant | None, note("When the engine was last seen busy.")] = None
+    last_scaled_at: Annotated[Instant | None, note("When auto-stop last changed the number of nodes.")] = None
     auto_stop_reason: Annotated[str, note("Why auto-stop decided what it decided.")] = ""
-    wake_handled_at: Annotated[datetime | None, note("Newest wake request that was acted on.")] = None
+    wake_handled_at: Annotated[Instant | None, note("Newest wake request that was acted on.")] = None
     observed_auth_hash: Annotated[str, note("Authentication settings of the stable generation.")] = ""
     observed_engine_tls_hash: Annotated[str, note("TLS settings of the stable generation.")] = msgspec.field(
         default="", name="observedEngineTLSHash"

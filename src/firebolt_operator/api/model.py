@@ -44,6 +44,8 @@ FreeForm = Annotated[Manifest, Meta(extra={"schema": "free-form"})]
 Quantity = Annotated[int | str, Meta(extra={"schema": "quantity"})]
 Int32 = Annotated[int, Meta(extra={"schema": "int32"})]
 Int64 = Annotated[int, Meta(extra={"schema": "int64"})]
+Instant = Annotated[datetime, Meta(tz=True)]
+"""With a zone: nothing can be compared with a time that could be any."""
 Duration = Annotated[str, Meta(extra={"schema": "duration"})]
 """Kept as text: a malformed value passes the schema and must only break its own object's pass."""
 

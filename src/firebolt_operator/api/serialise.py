@@ -20,6 +20,8 @@ _ENGINE: Final = msgspec.json.Decoder(FireboltEngine)
 _ENGINE_CLASS: Final = msgspec.json.Decoder(FireboltEngineClass)
 _INSTANCE: Final = msgspec.json.Decoder(FireboltInstance)
 
+EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
 _WHERE: Final = re.compile(r"(?P<problem>.*) - at `\$\.?(?P<field>.*)`", re.DOTALL)
 
 
@@ -53,7 +55,14 @@ def format_time(instant: datetime) -> str:
     """RFC 3339 in UTC, in whole seconds: what Kubernetes itself keeps of a time."""
     if instant.tzinfo is None:
         raise RuntimeError(f"a time without a zone: {instant}")
-    return instant.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+    return _in_utc(instant).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+def _in_utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:  # the first or last day of all, in a zone that leads beyond it
+        return EARLIEST if instant.year == EARLIEST.year else LATEST
 
 
 def _parse(raw: Manifest | bytes, decoder: "msgspec.json.Decoder[_Kind]") -> _Kind:

@@ -1,12 +1,11 @@
 """TLS settings of the two listeners, and the certificate request they share with the signing keys."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from firebolt_operator.api.model import Duration, Int32, LocalRef, Model, note, rule
+from firebolt_operator.api.model import Duration, Instant, Int32, LocalRef, Model, note, rule
 
 ATOMIC = {"x-kubernetes-map-type": "atomic"}
 ISSUER_RULE = rule(
@@ -56,13 +55,13 @@ class TLSSpec(Model, frozen=True, kw_only=True):
 
 class EngineTLSStatus(Model, frozen=True, kw_only=True):
     secret_name: Annotated[str, note("Secret that anchors trust in engine certificates.")]
-    created_at: Annotated[datetime, note("When it was first seen.")]
+    created_at: Annotated[Instant, note("When it was first seen.")]
     reencrypting: Annotated[bool, note("Whether the gateway speaks TLS to engines.")] = False
 
 
 class GatewayTLSStatus(Model, frozen=True, kw_only=True):
     secret_name: Annotated[str, note("Secret with the gateway's certificate.")]
-    created_at: Annotated[datetime, note("When it was first seen.")]
+    created_at: Annotated[Instant, note("When it was first seen.")]
     mode: Annotated[str, note("TLS or MutualTLS.")] = ""
     client_ca_fingerprint: Annotated[str, note("SHA-256 of the client CA.")] = msgspec.field(
         default="", name="clientCAFingerprint"

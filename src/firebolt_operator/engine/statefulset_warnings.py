@@ -4,12 +4,11 @@ Kubernetes puts the reason (a missing ServiceAccount, a quota, an admission chec
 nobody who looks at the engine would find it.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from firebolt_operator.api.conditions import REASON_PATTERN
+from firebolt_operator.api.conditions import is_reason
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.engine.conditions import Verdict
 from firebolt_operator.engine.facts import EngineFacts, PodCount
@@ -49,7 +48,7 @@ def refined_verdict(verdict: Verdict, statefulset: str, events: Sequence[Manifes
         return verdict
     newest = max(telling, key=_seen_at)
     reason = str(newest.get("reason", ""))
-    if not re.match(REASON_PATTERN, reason):
+    if not is_reason(reason):
         reason = EngineReason.STATEFULSET_WARNING
     message = f"StatefulSet {statefulset}: {str(newest['message']).strip()} (x{_count(newest)})"
     return Verdict(status="False", reason=reason, message=message)

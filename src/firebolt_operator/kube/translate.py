@@ -20,6 +20,7 @@ from firebolt_operator.errors import (
 from firebolt_operator.kube.set_aside import Undecodable
 
 QUOTE_LIMIT: Final = 512  # bytes of a foreign answer that go into a message
+WORDS_LIMIT: Final = 4096  # characters of a Status: a pod that is asked through the API server can write one as well
 # How the API server begins its answer to an apply with a field the schema lacks: a 500, though the fault is ours.
 _UNKNOWN_FIELD: Final = "failed to create typed patch object"
 
@@ -38,7 +39,7 @@ def read_status(body: bytes) -> Status:
         status = msgspec.json.decode(body, type=Status)
     except Undecodable:
         return Status(message=quoted(body))
-    return status if status.message else Status(quoted(body), status.reason, status.code)
+    return Status(status.message[:WORDS_LIMIT] or quoted(body), status.reason, status.code)
 
 
 def quoted(body: bytes) -> str:

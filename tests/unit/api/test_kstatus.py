@@ -80,3 +80,8 @@ def test_given_another_reason_then_only_the_words_change() -> None:
     moving = with_standing([], Reconciling("Rolling", "one"), spec_generation=2, now=NOON)
     still = with_standing(moving, Reconciling("PodsNotReady", "two"), spec_generation=3, now=LATER)
     assert told(still) == [("Reconciling", "PodsNotReady", "two", NOON, 3)]
+
+
+def test_a_message_that_no_status_can_hold_is_cut() -> None:
+    (only,) = with_standing([], Stalled("SpecInvalid", "x" * 40_000), spec_generation=2, now=NOON)
+    assert only.message == "x" * 32_768

@@ -90,6 +90,12 @@ def test_early_years_keep_four_digits() -> None:
     assert format_time(datetime(1, 1, 1, tzinfo=UTC)) == "0001-01-01T00:00:00Z"
 
 
+def test_a_time_beyond_the_first_or_last_day_is_written_as_the_nearest() -> None:
+    east, west = timezone(timedelta(hours=23, minutes=59)), timezone(-timedelta(hours=23, minutes=59))
+    assert format_time(datetime(1, 1, 1, tzinfo=east)) == "0001-01-01T00:00:00Z"
+    assert format_time(datetime(9999, 12, 31, 23, tzinfo=west)) == "9999-12-31T23:59:59Z"
+
+
 def test_a_time_without_a_zone_is_a_bug() -> None:
     with pytest.raises(RuntimeError, match="without a zone"):
         format_time(datetime(2026, 3, 1))  # noqa: DTZ001 - the point of the test

@@ -41,7 +41,9 @@ def test_without_a_telling_event_nothing_changes(events: list[Manifest]) -> None
     assert refined_verdict(ROLLING, "eng-g0", events) is ROLLING
 
 
-@pytest.mark.parametrize("reason", ["", "1leading", "has-dash", "has space", "trailing,", "trailing:"])
+@pytest.mark.parametrize(
+    "reason", ["", "1leading", "has-dash", "has space", "trailing,", "trailing:", "FailedCreate\n", "A" * 1025]
+)
 def test_a_reason_that_no_condition_takes_is_replaced(reason: str) -> None:
     assert refined_verdict(ROLLING, "eng-g0", [event(reason=reason)]).reason == "StatefulSetWarning"
 

@@ -58,6 +58,7 @@ def test_a_rejection_carries_code_and_reason() -> None:
         pytest.param(b"\xff\xfe", "\ufffd\ufffd", id="not-text"),
         pytest.param(b'{"kind":"Status"}', '{"kind":"Status"}', id="a-status-without-words"),
         pytest.param(b'["x"]', '["x"]', id="json-of-another-shape"),
+        pytest.param(b'{"message":"' + b"x" * 9_999 + b'"}', "x" * 4_096, id="a-status-without-an-end"),
     ],
 )
 def test_an_answer_without_a_status_is_quoted(body: bytes, words: str) -> None:
