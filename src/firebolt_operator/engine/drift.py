@@ -14,6 +14,7 @@ from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.known_fields import is_known_field
 from firebolt_operator.engine.statefulset import engine_statefulset
 from firebolt_operator.engine.template import TOKEN_FIELD, asks_for_token
+from firebolt_operator.engine.views import generation_number
 from firebolt_operator.policy.reading import mapping, mappings
 from firebolt_operator.refs import Manifest
 
@@ -50,8 +51,7 @@ def find_drift(live: Manifest, inputs: EngineInputs) -> str | None:
 
 def _generation(live: Manifest) -> int | None:
     labels = mapping(mapping(live.get("metadata")).get("labels"))
-    text = labels.get(names.LABEL_GENERATION, "")
-    return int(text) if names.LABEL_ENGINE in labels and text.isascii() and text.isdigit() else None
+    return generation_number(labels.get(names.LABEL_GENERATION, "")) if names.LABEL_ENGINE in labels else None
 
 
 def _first_difference(wanted: Manifest, live: Manifest, inputs: EngineInputs) -> Difference | None:

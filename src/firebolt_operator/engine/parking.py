@@ -4,6 +4,7 @@ The replicas are written before the status, under the version that the pass read
 between leaves a wake that the next pass recognises as handled, because the engine then has nodes.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
@@ -36,6 +37,7 @@ from firebolt_operator.engine.scrape import Scrape
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.refs import Manifest, Ref, Warn
 
+ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*+(?:/[A-Za-z][A-Za-z0-9_+-]*+)*+")
 TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
 
 
@@ -166,7 +168,9 @@ def _unknown_zone(name: str) -> Warn:
 
 def time_zone(name: str) -> tzinfo | None:
     """None for a name that nobody knows: a typo must never stop an engine."""
-    return None if len(name) > MOST_CHARACTERS else _time_zone(name)
+    # The standard library makes paths and names of modules from it, and `__init__/x` is no package.
+    is_name = len(name) <= MOST_CHARACTERS and ZONE_NAME.fullmatch(name) is not None
+    return _time_zone(name) if is_name else None
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,7 @@ import msgspec
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import CONTAINER_ENGINE, FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.subset import is_subset
+from firebolt_operator.api.texts import MOST_CHARACTERS
 from firebolt_operator.refs import Manifest
 
 _WRITTEN = ("metadata", "spec", "data")
@@ -43,7 +44,8 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def generation_number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
+    is_number = len(text) <= MOST_CHARACTERS and text.isascii() and text.isdigit()
+    return int(text) if is_number else None
 
 
 class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):

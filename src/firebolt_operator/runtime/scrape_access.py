@@ -59,7 +59,8 @@ class ScrapeAccess:
     async def check(self, request: web.Request) -> None:
         """Raises the HTTP answer for everyone who may not."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        # Other bytes than ASCII arrive as halves of characters, which cannot be passed on; no token has any.
+        if scheme.lower() != "bearer" or not token.strip() or not token.isascii():
             raise web.HTTPUnauthorized(text="Unauthorized")
         try:
             async with self._gate:

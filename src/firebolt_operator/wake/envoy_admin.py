@@ -12,6 +12,7 @@ from yarl import URL
 CALL_SECONDS: Final = 2.0
 STATS_LIMIT: Final = 64 << 10  # bytes
 CLUSTERS_LIMIT: Final = 4 << 20
+MOST_DIGITS: Final = 20  # of a counter in 64 bits
 MEMORY_STAT: Final = "server.memory_allocated"
 
 log = logging.getLogger(__name__)
@@ -75,6 +76,6 @@ async def _bounded_text(answer: aiohttp.ClientResponse, limit: int) -> str | Non
 def parse_memory(text: str) -> int | None:
     for line in text.splitlines():
         name, _, value = line.partition(": ")
-        if name == MEMORY_STAT and value.isascii() and value.isdecimal():
+        if name == MEMORY_STAT and len(value) <= MOST_DIGITS and value.isascii() and value.isdecimal():
             return int(value)
     return None
