@@ -4,12 +4,12 @@ It takes a field whose feature is switched off and drops it without a word. Aski
 its absence is no drift. Of a field that somebody removed later, the server takes our ownership away: that is drift.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any, Final
 
 from firebolt_operator.api.names import FIELD_MANAGER
 from firebolt_operator.engine.comparison import Element, Path
+from firebolt_operator.policy.reading import decoded, mapping
 from firebolt_operator.refs import Manifest
 
 DROPPED_INSIDE_ATOMIC: Final = frozenset({"clusterTrustBundle", "podCertificate"})
@@ -18,7 +18,7 @@ DROPPED_INSIDE_ATOMIC: Final = frozenset({"clusterTrustBundle", "podCertificate"
 
 def was_applied(live: Manifest, path: Path) -> bool:
     """Whether we own the field although it is not there. The path starts at the object."""
-    return any(_owns(entry.get("fieldsV1", {}), path) for entry in _our_entries(live))
+    return any(_owns(mapping(entry.get("fieldsV1")), path) for entry in _our_entries(live))
 
 
 def _our_entries(live: Manifest) -> Iterable[Manifest]:
@@ -35,18 +35,19 @@ def _owns(owned: Manifest, path: Path) -> bool:
         inner = _entry(owned, step) if isinstance(step, Element) else owned.get(f"f:{step}")
         if inner is None:
             return False
-        owned = inner
+        owned = mapping(inner)
     return True
 
 
 def _entry(owned: Manifest, element: Element) -> Manifest | None:
     """The entry of a keyed list: `k:{"name":"engine"}`, every key equal to the element's field."""
     for key, inner in owned.items():
-        if key.startswith("k:") and _has(element.wanted, json.loads(key[2:])):
-            return dict(inner)
+        if key.startswith("k:") and _has(element.wanted, decoded(key[2:])):
+            return mapping(inner)
     return None
 
 
-def _has(element: Any, keys: Manifest) -> bool:
+def _has(element: Any, keys: Any) -> bool:
     # A key may be a default that was not written down, such as a port's protocol.
-    return isinstance(element, dict) and all(element.get(name, value) == value for name, value in keys.items())
+    are_both = isinstance(element, dict) and isinstance(keys, dict)
+    return are_both and all(element.get(name, value) == value for name, value in keys.items())

@@ -8,6 +8,7 @@ from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.pull_policy import engine_pull_policy
 from firebolt_operator.engine.template import ENGINE_USER, EffectiveTemplate
 from firebolt_operator.engine.volumes import engine_mounts
+from firebolt_operator.policy.reading import mappings, text
 from firebolt_operator.refs import Manifest
 
 START_SCRIPT: Final = (
@@ -17,7 +18,7 @@ START_SCRIPT: Final = (
 
 def engine_container(inputs: EngineInputs, template: EffectiveTemplate) -> Manifest:
     user = template.engine
-    image = user.get("image") or inputs.images.engine
+    image = text(user.get("image")) or inputs.images.engine
     return {
         "securityContext": hardened_security_context(),
         **user,
@@ -31,8 +32,8 @@ def engine_container(inputs: EngineInputs, template: EffectiveTemplate) -> Manif
             {"name": "health", "containerPort": names.PORT_ENGINE_HEALTH, "protocol": "TCP"},
             {"name": "metrics", "containerPort": names.PORT_ENGINE_METRICS, "protocol": "TCP"},
         ],
-        "env": [*_operator_env(), *user.get("env", [])],
-        "volumeMounts": engine_mounts(inputs, user.get("volumeMounts", [])),
+        "env": [*_operator_env(), *mappings(user.get("env"))],
+        "volumeMounts": engine_mounts(inputs, mappings(user.get("volumeMounts"))),
         "readinessProbe": {
             "httpGet": {"path": "/health/ready", "port": names.PORT_ENGINE_HEALTH},
             "initialDelaySeconds": 1,

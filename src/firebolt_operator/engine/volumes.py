@@ -13,6 +13,7 @@ from firebolt_operator.engine.ownership import generation_labels
 from firebolt_operator.engine.template import EffectiveTemplate
 from firebolt_operator.policy.component_rules import ENGINE
 from firebolt_operator.policy.protected_secrets import reaches_protected
+from firebolt_operator.policy.reading import text
 from firebolt_operator.refs import Manifest
 
 DATA_PATH: Final = "/var/lib/firebolt"
@@ -46,7 +47,7 @@ def engine_mounts(inputs: EngineInputs, user_mounts: Iterable[Manifest]) -> list
         },
         {"name": names.VOLUME_ENGINE_RUNTIME, "mountPath": RUNTIME_PATH},
         *({"name": mount.volume, "mountPath": mount.path, "readOnly": True} for mount in secret_mounts),
-        *(mount for mount in user_mounts if not ENGINE.owns_volume(mount.get("name", ""))),
+        *(mount for mount in user_mounts if not ENGINE.owns_volume(text(mount.get("name")))),
     ]
 
 
@@ -103,6 +104,6 @@ def _is_usable(volume: Manifest, inputs: EngineInputs) -> bool:
     The kubelet keeps refreshing mounted Secrets, so only pods without the volume help; refusing to render would keep
     the exposed ones.
     """
-    name = volume.get("name", "")
+    name = text(volume.get("name"))
     is_taken = ENGINE.owns_volume(name) or any(name == mount.volume for mount in inputs.instance.secret_mounts)
     return not is_taken and not reaches_protected(volume, inputs.instance.protected_secrets)

@@ -5,13 +5,12 @@ So the fields that the server knows us to have applied are walked along with the
 in ways that this walk does not know costs one apply: from then on the server's own answer tells.
 """
 
-import json
 from typing import Any, Final
 
 from firebolt_operator.api.subset import is_subset
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.views import LiveObject
-from firebolt_operator.policy.reading import mapping
+from firebolt_operator.policy.reading import decoded, mapping
 from firebolt_operator.refs import Manifest
 
 UNTRACKED: Final = ("apiVersion", "kind")
@@ -73,10 +72,10 @@ def _matches_entry(key: str, owned: Manifest, wanted: list[Any], live: list[Any]
     """`k:{"name":"x"}` names an element by its keys, `v:"x"` by its value."""
     kind, _, text = key.partition(":")
     if kind == "v":
-        return json.loads(text) in wanted and json.loads(text) in live
+        return decoded(text) in wanted and decoded(text) in live
     if kind != "k":
         return False
-    keys = json.loads(text)
+    keys = mapping(decoded(text))
     left, right = _element(wanted, keys), _element(live, keys)
     return left is not None and right is not None and _matches(left, right, owned, ("", ""))
 

@@ -1,13 +1,13 @@
 """What the caches keep of an instance's objects: enough to decide, and never a password."""
 
 import base64
-import binascii
 from typing import Any, Final
 
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import FIELD_MANAGER, LABEL_INSTANCE
+from firebolt_operator.policy.reading import mapping
 from firebolt_operator.refs import Manifest
 
 COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
@@ -91,12 +91,12 @@ def _owned(metadata: Manifest) -> Manifest:
     for entry in metadata.get("managedFields") or []:
         is_ours = entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply"
         if is_ours and not entry.get("subresource"):
-            return dict(entry.get("fieldsV1") or {})
+            return mapping(entry.get("fieldsV1"))
     return {}
 
 
 def _plain(encoded: str) -> str:
     try:
         return base64.b64decode(encoded).decode(errors="replace")
-    except binascii.Error:
+    except ValueError:
         return ""

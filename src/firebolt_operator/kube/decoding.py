@@ -72,7 +72,7 @@ async def decode_listing(doing: str, body: bytes) -> tuple[ListMetadata, list[by
         try:
             metadata, items = await beside(split_list, body)
             return _LIST_METADATA.decode(metadata), items
-        except ValueError:
+        except (ValueError, RecursionError):
             raise TransientError(f"{doing}: the answer is not a whole list: {err}") from err
     return listing.metadata, [bytes(item) for item in listing.items or ()]
 

@@ -60,13 +60,15 @@ def _kept(text: bytes, name: str, value: Span) -> bytes:
 
 
 def _is_shallow(text: bytes, value: Span) -> bool:
-    return value.depth <= MOST_LEVELS and is_readable(text) and _is_text(text)
+    return value.depth <= MOST_LEVELS and _is_decodable(text)
 
 
-def _is_text(text: bytes) -> bool:
+def _is_decodable(text: bytes) -> bool:
+    """Not only found, but read: a number may be too large, and a text none."""
     try:
+        msgspec.json.decode(text)
         text.decode()
-    except UnicodeDecodeError:
+    except Undecodable:
         return False
     return True
 

@@ -1,5 +1,6 @@
 """Reading JSON that a person wrote: a missing, null or mistyped part reads as empty, and nothing raises."""
 
+import json
 from typing import Any
 
 from firebolt_operator.refs import Manifest
@@ -16,3 +17,11 @@ def mappings(value: Any) -> list[Manifest]:
 
 def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def decoded(text: str) -> Any:
+    """None for what is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
