@@ -12,7 +12,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 3
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock mutants bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -90,6 +90,9 @@ lock: setup  ## pin dependencies again from pyproject.toml
 
 mutants: setup  ## plant faults in the modules that decide, and tell which no unit test notices (docs/dev/mutants.md)
 	@$(PY) -m scripts.mutants $(ARGS)
+
+fuzz: setup  ## 100,000 inputs for every parser of what others write, and a table (docs/dev/fuzz.md)
+	@$(PY) -m tests.fuzz $(ARGS)
 
 bench: programs  ## benchmarks; each prints a table
 	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done

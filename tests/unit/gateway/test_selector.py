@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.lua_harness import Outcome, Reply, Worker
 from tests.support.selector_vectors import MISSING, MULTIPLE, REFUSED, ROUTED, Refused, Routed
-from tests.unit.gateway.lua_harness import Outcome, Reply, Worker
 
 WORKER = Worker()
 

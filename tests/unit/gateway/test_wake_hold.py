@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.gateway.lua_harness import HoldCall, Reply, Worker
+from tests.support.lua_harness import HoldCall, Reply, Worker
 
 HOLD = HoldCall("wake_agent", "/hold?engine=eng", 125_000)
 REFUSAL = Reply({":status": "503", "retry-after": "10"}, "engine is not available; retry shortly")

@@ -21,8 +21,8 @@ from firebolt_operator.wake.answers import (
     Answer,
 )
 from firebolt_operator.wake.server import hold_app, serving
+from tests.support.lua_harness import Reply, Worker
 from tests.support.manual_clock import ManualClock
-from tests.unit.gateway.lua_harness import Reply, Worker
 
 RETRY_SHORTLY = Reply({":status": "503", "retry-after": "10"}, "engine is not available; retry shortly")
 
