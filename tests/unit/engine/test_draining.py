@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, needs_probe
-from firebolt_operator.engine.facts import DrainVerdict, EngineFacts
+from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, GenerationFacts, PodCount
 from tests.support.engines import NOON, SECOND, a_generation, a_status, drain_rules, some_facts
 
 IDLE = DrainVerdict(is_drained=True)
@@ -59,6 +59,18 @@ def test_given_a_parked_engine_then_settle_is_three_seconds() -> None:
 def test_given_no_pods_to_forget_then_nothing_settles() -> None:
     facts = draining(draining=a_generation(0, replicas=0))
     assert decide(facts, drain_rules(), since_switch=0 * SECOND) == Drained("no query is running")
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        pytest.param(a_generation(0, running_pods=()), id="not-running-yet-or-any-more"),
+        pytest.param(a_generation(0, pods=PodCount()), id="running-though-not-counted"),
+    ],
+)
+def test_given_any_trace_of_pods_then_resolvers_may_still_know_them(old: GenerationFacts) -> None:
+    expected = KeepWaiting(35 * SECOND, NOON + 35 * SECOND)
+    assert decide(draining(draining=old), drain_rules(), since_switch=0 * SECOND) == expected
 
 
 def test_given_a_busy_generation_then_it_is_looked_at_every_interval() -> None:

@@ -35,6 +35,10 @@ def test_given_a_live_field_that_was_changed_then_it_is_drift(path: str, value: 
     assert (drift.partition(": ")[0] if drift else None) == where
 
 
+def test_given_another_size_then_it_says_which() -> None:
+    assert find_drift(changed(LIVE, "spec/replicas", 3), INPUTS) == "spec.replicas: live 3, wanted 2"
+
+
 def test_given_labels_that_tell_no_generation_then_they_are_shown() -> None:
     live = changed(LIVE, "metadata/labels", {"firebolt.io/engine": "sales", "firebolt.io/generation": "x"})
     assert find_drift(live, INPUTS) == (

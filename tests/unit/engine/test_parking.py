@@ -42,12 +42,13 @@ class OneEngineServer:
 @dataclass(frozen=True)
 class Metrics:
     running: int = 0
+    suspended: int = 0
     is_broken: bool = False
 
     async def fetch_metrics(self, pod: PodView, /) -> str:
         if self.is_broken:
             raise TransientError(f"{pod.name} does not answer")
-        return f"firebolt_running_queries {self.running}\nfirebolt_suspended_queries 0\n"
+        return f"firebolt_running_queries {self.running}\nfirebolt_suspended_queries {self.suspended}\n"
 
 
 class Unasked(Metrics):
@@ -122,8 +123,9 @@ async def test_given_quiet_then_nothing_is_written() -> None:
     assert (await Setting().keep(status)).status == status
 
 
-async def test_given_queries_then_the_idle_clock_moves_on() -> None:
-    parking = await Setting(metrics=Metrics(running=1)).keep(a_status(last_activity_time=NOON - 60 * MINUTE))
+@pytest.mark.parametrize("metrics", [Metrics(running=1), Metrics(suspended=1), Metrics(running=1, suspended=1)])
+async def test_given_queries_then_the_idle_clock_moves_on(metrics: Metrics) -> None:
+    parking = await Setting(metrics=metrics).keep(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert (parking.status.auto_stop_reason, parking.status.last_activity_time) == ("ActivityObserved", NOON)
 
 

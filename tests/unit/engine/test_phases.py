@@ -67,6 +67,20 @@ class TestAtRest:
     def test_given_rest_then_it_is_looked_at_twice_a_minute(self) -> None:
         assert decide().look_again == LookAgain(timedelta(seconds=30))
 
+    def test_given_hashes_on_the_statefulset_then_the_status_tells_them(self) -> None:
+        hashes = {"firebolt.io/auth-hash": "a", "firebolt.io/engine-tls-hash": "t"}
+        hashed = a_child("eng-g0", 0, annotations=hashes)
+        status = decide(facts=some_facts(current=a_generation(0, statefulset=hashed))).status
+        assert (status.observed_auth_hash, status.observed_engine_tls_hash) == ("a", "t")
+
+    def test_given_a_strategy_that_replaces_serving_pods_then_it_is_changed_unless_they_go_anyway(self) -> None:
+        rolling = {"replicas": 2, "updateStrategy": {"type": "RollingUpdate"}}
+        new, old = a_child("eng-g1", 1, spec=rolling), a_child("eng-g0", 0, spec=rolling)
+        current, doomed = a_generation(1, statefulset=new), a_generation(0, statefulset=old)
+        plan = decide(status=CLEANING, facts=some_facts(current=current, draining=doomed, service_generation=1))
+        assert [patch.child.metadata.name for patch in plan.patches] == ["eng-g1"]
+        assert "eng-g0" in deleted(plan)
+
     def test_given_zero_replicas_then_stopped(self) -> None:
         plan = decide(spec=a_spec(replicas=0), facts=some_facts(current=a_generation(0, replicas=0)))
         assert plan.status.phase == "stopped"

@@ -103,6 +103,10 @@ class TestDraining:
         assert ensured(plan) == ["eng-g1-config", "eng-g1-hl", "eng-g1"]
         assert plan.waiting_for == "generation 1 has lost its StatefulSet, which is made again"
 
+    def test_leaves_what_is_there(self) -> None:
+        plan = decide(status=DRAINING, facts=draining(a_generation(1, statefulset=None, total=0)))
+        assert ensured(plan) == ["eng-g1"]
+
     def test_says_so_where_only_pods_are_missing(self) -> None:
         plan = decide(status=DRAINING, facts=draining(a_generation(1, ready=0)))
         assert plan.waiting_for == "generation 1 has no ready pod, so the old generation stays"

@@ -57,6 +57,11 @@ def test_times_fall_back_from_last_to_event_to_creation() -> None:
     assert found.message == "StatefulSet eng-g0: third (x1)"
 
 
+def test_events_of_a_series_are_counted_by_it() -> None:
+    found = refined_verdict(ROLLING, "eng-g0", [event(count=None, series={"count": 7})])
+    assert found.message == "StatefulSet eng-g0: quota exceeded (x7)"
+
+
 @pytest.mark.parametrize(
     ("verdict", "pods", "age", "expected"),
     [

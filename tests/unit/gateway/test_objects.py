@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from firebolt_operator.components.config_hash import config_hash
 from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
@@ -276,6 +277,8 @@ def test_when_a_mounted_secret_changes_then_so_does_the_hash() -> None:
         for revisions in ((), ("cert=1",), ("cert=2",), ("cert=1", "ca=1"))
     }
     assert len(hashes) == 4
+    plain = gateway_objects(gateway_inputs())
+    assert plain.config_hash == config_hash(plain.config_map["data"]["envoy.yaml"])  # or TLS would roll all others
 
 
 def test_given_a_template_when_rendered_then_only_the_pods_change_and_not_the_configuration() -> None:
