@@ -69,13 +69,13 @@ def _survivors(tasks: list[Task], traced: Traced, processes: int) -> set[Task]:
     survived_warm = _in_a_fork_of_its_own([task for task in tasks if not task.is_cold], processes)
 
     cold = [task for task in tasks if task.tests and (task.is_cold or task in survived_warm)]
-    survived_first = _cold_survivors({task: at_first(task) for task in cold}, traced, processes)
-    survived = _cold_survivors({task: task for task in cold if task in survived_first}, traced, processes)
+    unsure = _cold_survivors("nearest", {task: at_first(task) for task in cold}, traced, processes)
+    survived = _cold_survivors("cold", {task: task for task in cold if task in unsure}, traced, processes)
     return {task for task in tasks if not task.tests or task in survived}
 
 
-def _cold_survivors(attempts: dict[Task, Task], traced: Traced, processes: int) -> set[Task]:
-    progress = Progress("cold", len(attempts))
+def _cold_survivors(stage: str, attempts: dict[Task, Task], traced: Traced, processes: int) -> set[Task]:
+    progress = Progress(stage, len(attempts))
 
     def become(task: Task) -> NoReturn:
         become_cold_mutant(attempts[task], traced.seconds, QUIET)

@@ -9,7 +9,7 @@ import gc
 import math
 import os
 import resource
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.machinery import SourceFileLoader
@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import pytest
 
-from scripts.mutants.modules import name_of
+from scripts.mutants.modules import name_of, test_folder_of
 from scripts.mutants.mutations import Mutant, planted
 
 FOUND, SURVIVED = 1, 0
@@ -77,9 +77,11 @@ def become_cold_mutant(task: Task, known: Container[str], arguments: Sequence[st
 
 
 def at_first(task: Task) -> Task:
-    """With the tests of one file, that with the most of them: it imports far less, and mostly finds the fault."""
-    ((file, _),) = Counter(map(file_of, task.tests)).most_common(1)
-    return replace(task, tests=tuple(test for test in task.tests if file_of(test) == file))
+    """With the tests of its namesake or else of its room: that imports far less, and mostly finds the fault."""
+    namesake, room = f"test_{task.path.stem}.py", test_folder_of(task.path)
+    named = tuple(test for test in task.tests if Path(file_of(test)).name == namesake)
+    near = named or tuple(test for test in task.tests if test.startswith(room))
+    return replace(task, tests=near or task.tests)
 
 
 def file_of(test: str) -> str:

@@ -30,6 +30,7 @@ def rollout(service: int, **fields: Any) -> EngineFacts:
     [
         pytest.param(a_status(), some_facts(service_generation=-1), "0", id="at-rest"),
         pytest.param(a_status(), some_facts(service_generation=5), "0", id="edited"),
+        pytest.param(a_status(), some_facts(current=ABSENT, service_generation=-1), "0", id="all-is-lost-of-the-first"),
         pytest.param(FIRST, some_facts(active=ABSENT, service_generation=-1), "0", id="before-the-first-switch"),
         pytest.param(CREATING, rollout(-1), "0", id="creating"),
         pytest.param(DRAINING, some_facts(current=NEW, draining=OLD, service_generation=-1), "1", id="draining"),

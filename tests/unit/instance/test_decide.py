@@ -168,6 +168,8 @@ def test_what_no_pass_can_cure_fails_for_good(reason: str) -> None:
         "warnings": (Warn(reason=reason, action="Reconcile", note=WORDS[reason]),),
         "problem": None,
     }
+    status = decide_instance(a_situation(*LOST[reason])).status
+    assert said(status, "MetadataReady") == ("False", reason, WORDS[reason])
 
 
 @pytest.mark.parametrize("reason", ["PostgresCredentialsLost", "InstanceIDChanged"])
@@ -213,6 +215,22 @@ def test_upkeep_takes_one_step_at_a_time() -> None:
     assert (begun[0], begun[1].phase) == (None, "Provisioning")
     assert upkeep(an_instance(status={"phase": "Provisioning"})) is None
     assert upkeep(an_instance(status={"phase": "Failed"})) is None
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (an_instance(meta={"finalizers": []}), "adding the finalizer"),
+        (an_instance(id=""), "giving the instance its id"),
+        (an_instance(), "provisioning begins"),
+        (an_instance(meta=WISH, status={"phase": "Failed"}), "Failed was cleared by a person"),
+        (an_instance(meta=WISH, status={"phase": "Ready"}), "removing the wish to clear Failed"),
+    ],
+)
+def test_the_log_tells_why_an_instance_is_seen_to(instance: FireboltInstance, reason: str) -> None:
+    plan = decide_upkeep(instance, new_id=NEW_ID, now=NOON)
+    assert plan is not None
+    assert plan.reason == reason
 
 
 @pytest.mark.parametrize("phase", ["Ready", "Failed"])

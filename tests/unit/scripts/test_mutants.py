@@ -128,9 +128,18 @@ def test_what_takes_effect_at_import_is_tried_on_all_tests_of_its_room(
     assert task.is_cold is is_cold
 
 
-def test_at_first_only_the_file_with_the_most_tests_is_tried() -> None:
-    task = Task(DECIDE, Mutant(0, (1, 1), "", "1", "2"), ("a.py::x", "b.py::y", "b.py::z"), 1.0, is_cold=True)
-    assert at_first(task).tests == ("b.py::y", "b.py::z")
+@pytest.mark.parametrize(
+    ("tests", "first"),
+    [
+        (("a/test_b.py::x", "tests/unit/engine/test_phases.py::y"), ("tests/unit/engine/test_phases.py::y",)),
+        (("tests/unit/api/test_b.py::x", "tests/unit/engine/test_c.py::y"), ("tests/unit/engine/test_c.py::y",)),
+        (("tests/unit/api/test_b.py::x",), ("tests/unit/api/test_b.py::x",)),
+    ],
+    ids=["its-namesake", "its-room", "whatever-there-is"],
+)
+def test_what_is_tried_at_first(tests: tuple[str, ...], first: tuple[str, ...]) -> None:
+    task = Task(DECIDE, Mutant(0, (1, 1), "", "1", "2"), tests, 1.0, is_cold=True)
+    assert at_first(task).tests == first
 
 
 def test_a_sample_is_the_same_each_time_and_has_no_more_than_there_are() -> None:
