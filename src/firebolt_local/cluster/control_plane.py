@@ -59,7 +59,9 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End everything at once: nothing here is worth a graceful goodbye, and the API server takes seconds for it."""
-        stubborn = processes.kill(list(self._running.values()))
+        # Also by their own records: an interruption may have come before we knew what had been started.
+        recorded = processes.read_records(self.folder).values()
+        stubborn = processes.kill(list({*self._running.values(), *recorded}))
         self._running.clear()
         shutil.rmtree(self._files.data, ignore_errors=True)
         if stubborn:
