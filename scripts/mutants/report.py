@@ -15,10 +15,14 @@ class Outcome:
     module: str
     mutant: object
     survived: bool
-    line: int = 0
 
     def __str__(self) -> str:
         return f"{self.module}, {self.mutant}"
+
+    def is_explained(self, explanations: str) -> bool:
+        """By itself, or together with all that are changed in the same way."""
+        change = str(self.mutant).partition(": ")[2]
+        return f"- {self}\n" in explanations or f"- anywhere: {change}\n" in explanations
 
 
 @dataclass(slots=True)
@@ -40,12 +44,11 @@ def tell(outcomes: list[Outcome]) -> int:
     """Prints; answers the exit code."""
     survivors = [each for each in outcomes if each.survived]
     explained = EXPLANATIONS.read_text() if EXPLANATIONS.exists() else ""
-    unexplained = [each for each in survivors if str(each) not in explained]
+    unexplained = [each for each in survivors if not each.is_explained(explained)]
     _print_modules(outcomes)
-    for title, group in (("not explained", unexplained),):
-        print(f"\n{len(group)} survivors {title}")
-        for each in group:
-            print(f"- {each}")
+    print(f"\n{len(unexplained)} survivors not explained")
+    for each in unexplained:
+        print(f"- {each}")
     found = len(outcomes) - len(survivors)
     share = found / len(outcomes)
     print(f"\n{found} of {len(outcomes)} found ({share:.1%}), {len(survivors) - len(unexplained)} explained")

@@ -83,6 +83,12 @@ def test_given_more_messages_than_fit_then_whole_ones_are_kept_and_the_rest_is_c
     assert text == f"[{', '.join(map(str, errors[:kept]))}, and {1000 - kept} more]"
 
 
+def test_given_messages_of_any_length_then_the_text_is_never_too_long_and_hardly_shorter() -> None:
+    for length in range(100, 160):
+        text = aggregate(forbidden(SPEC.at(number), "x" * length) for number in range(200))
+        assert MAX_TEXT - length - 60 < len(text) <= MAX_TEXT
+
+
 def test_given_messages_that_fit_exactly_then_none_is_left_out() -> None:
     room = MAX_TEXT - len("[spec: Forbidden: a, spec: Forbidden: ]")
     text = aggregate([forbidden(SPEC, "a"), forbidden(SPEC, "b" * room)])

@@ -21,6 +21,7 @@ from scripts.mutants.planting import (
     swap_functions,
 )
 from scripts.mutants.pool import exit_codes
+from scripts.mutants.report import Outcome
 from scripts.mutants.tests_of import Traced
 
 SOURCE = '''"""Documentation is left alone."""
@@ -174,6 +175,21 @@ def test_given_a_fault_that_changes_the_parameters_of_a_test(tmp_path: Path, lon
     arguments = ["-p", "no:cacheprovider", f"--rootdir={tmp_path}", "-o", f"pythonpath={tmp_path}"]
     codes = exit_codes([task], lambda each: become_cold_mutant(each, {before}, arguments), 1)
     assert codes == {task: code}
+
+
+@pytest.mark.parametrize(
+    ("explanations", "expected"),
+    [
+        ("- engine/a.py, decide: `1` -> `2`\n", True),
+        ("- anywhere: `1` -> `2`\n", True),
+        ("- engine/b.py, decide: `1` -> `2`\n", False),
+        ("- anywhere: `1` -> `23`\n", False),
+        ("", False),
+    ],
+)
+def test_who_is_explained(explanations: str, expected: bool) -> None:
+    survivor = Outcome("engine/a.py", Mutant(0, (1, 1), "decide", "1", "2"), survived=True)
+    assert survivor.is_explained(explanations) is expected
 
 
 def test_forks_answer_with_their_exit_codes() -> None:
