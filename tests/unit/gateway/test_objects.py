@@ -205,6 +205,22 @@ def test_given_no_wake_when_rendered_then_neither_agent_nor_token_exist() -> Non
     assert [each["name"] for each in spec["volumes"]] == ["config-volume", "tmp"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "items"),
+    [
+        pytest.param((), {}, id="all-keys"),
+        pytest.param(("ca.crt",), {"items": [{"key": "ca.crt", "path": "ca.crt"}]}, id="one-key"),
+    ],
+)
+def test_given_a_secret_of_the_operators_then_envoy_gets_the_keys_that_are_named(
+    keys: tuple[str, ...], items: Manifest
+) -> None:
+    mount = SecretMount(volume="engine-ca", secret="bundle", path="/etc/envoy/tls/engine-ca", keys=keys)
+    spec = gateway_objects(gateway_inputs(tls=GatewayTLS(mounts=(mount,)))).deployment["spec"]["template"]["spec"]
+    (volume,) = [each for each in spec["volumes"] if each["name"] == "engine-ca"]
+    assert volume["secret"] == {"secretName": "bundle", **items}
+
+
 def test_when_rendered_then_volumes_come_in_order_and_users_last() -> None:
     tls = GatewayTLS(
         mounts=(SecretMount(volume="engine-ca", secret="bundle", path="/etc/envoy/tls/engine-ca", keys=("ca.crt",)),)
