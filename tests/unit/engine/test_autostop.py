@@ -44,6 +44,21 @@ PARKED = {"replicas": 0, "active_queries": None}
         pytest.param(policy(), seen(**PARKED), decision(0, "Stopped"), id="parked-stays-parked"),
         pytest.param(
             policy(),
+            seen(active_queries=1, last_activity_at=NOON - 60 * MINUTE),
+            decision(3, "ActivityObserved", activity=True),
+            id="one-query-is-activity",
+        ),
+        pytest.param(
+            policy(active_replicas=1),
+            seen(**PARKED, wake_requested_at=NOON),
+            decision(1, "WakeRequested", activity=True),
+            id="one-node-that-comes-up-is-activity",
+        ),
+        pytest.param(
+            policy(schedule=OPEN), seen(replicas=1), decision(3, "ScheduleActive"), id="more-nodes-are-no-activity"
+        ),
+        pytest.param(
+            policy(),
             seen(**PARKED, wake_requested_at=NOON),
             decision(3, "WakeRequested", activity=True),
             id="a-query-wakes",

@@ -66,6 +66,13 @@ FAILING = some_facts(drain=DrainVerdict(is_drained=False, problem="drain probe f
             id="a-stuck-pod-speaks-for-itself",
         ),
         pytest.param(
+            a_ready_status(phase="cleaning"),
+            BUSY,
+            "Rolling",
+            "Engine is in cleaning phase",
+            id="pods-that-serve-already-hold-nothing-up",
+        ),
+        pytest.param(
             a_ready_status(),
             BUSY,
             "PodsNotReady",
