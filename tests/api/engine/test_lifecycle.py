@@ -7,7 +7,7 @@ from firebolt_operator.api.names import FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GE
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, PODS, SERVICES, STATEFULSETS
 from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
-from tests.api.engine.person import Person, serving
+from tests.api.engine.person import Person, generation, serving
 from tests.api.engine.running import Operator, condition, look_again
 
 NEW_LABEL: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
@@ -124,6 +124,26 @@ async def test_a_rollout_serves_from_the_old_generation_until_the_new_one_is_rea
     assert await person.selected_generation() == "1"
     await person.until_children(serving(1))
     await operator.stays_at_rest(1)
+
+
+async def test_a_first_generation_that_takes_queries_is_drained_when_it_is_edited(
+    operator: Operator, person: Person, scrape: ScrapeControl
+) -> None:
+    """The Service leads to its first ready pod before all of them are ready."""
+    await person.make_instance()
+    unready = {"sim.firebolt.io/ready": "false"}
+    await person.make_engine(replicas=2, template={"metadata": {"annotations": unready}})
+    await operator.sees(lambda: operator.caches.pods.get((person.namespace, "eng-g0-0")))
+    await person.annotate_pod("eng-g0-0", ready=None)
+    await operator.sees(lambda: operator.pod("eng-g0-0").is_ready)
+    scrape.set_default(Behaviour(running=1))
+    await person.edit_engine(template={"metadata": {"annotations": {"sim.firebolt.io/ready": None}}})
+    draining = await operator.until_phase("draining")
+    assert (draining.status.draining_generation, draining.status.active_generation) == (0, 1)
+    assert await person.children() == serving(1) | generation(0)
+    scrape.set_default(Behaviour())
+    await operator.until_at_rest(1)
+    await person.until_children(serving(1))
 
 
 async def test_only_the_last_of_rapid_edits_ends_up_serving(operator: Operator, person: Person) -> None:
