@@ -16,7 +16,7 @@ from tests.api.hostile.traps import Teller, Told
 
 Subject = tuple[Teller, str, str, str]
 """Who says it, and of whom: kind, namespace, name."""
-SECONDS: Final = 240.0
+SECONDS: Final = 900.0  # a hang guard
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from tests.api.engine.running import is_at_rest
 from tests.api.hostile.traps import INSTANCE, manifest
 
 COUNT: Final = 20
-SECONDS: Final = 240.0
+SECONDS: Final = 900.0  # a hang guard
 POLICY: Final[Manifest] = {"enabled": True, "activeReplicas": 1, "pollInterval": "1s"}
 
 

@@ -20,8 +20,6 @@ from tests.support.deep import with_depth, with_managed_fields
 from tests.support.raw import patch_raw
 
 INSTANCE: Final = "inst"
-NEW_LABEL: Final[Manifest] = {"metadata": {"labels": {"edited": "yes"}}}
-SETTLING_SECONDS: Final = 2.0  # several passes of whoever would put something right
 
 HARM: Final = [
     pytest.param(
@@ -51,11 +49,21 @@ async def until_ready(person: Person) -> None:
     await person.until(FIREBOLT_INSTANCES, INSTANCE, is_ready)
 
 
-async def until_told(person: Person) -> list[Manifest]:
+async def until_told(person: Person, times: int = 1) -> list[Manifest]:
     async with asyncio.timeout(SECONDS):
-        while not (told := await person.events("Unreadable", INSTANCE)):  # noqa: ASYNC110 - nobody watches
+        while len(told := await person.events("Unreadable", INSTANCE)) < times:  # noqa: ASYNC110 - nobody watches
             await asyncio.sleep(0.05)
     return told
+
+
+async def edit_in_vain(person: Person, label: str) -> FireboltEngine:
+    """Returns when the edit was heard, and refused."""
+    edited = await person.edit_engine(template={"metadata": {"labels": {"edited": label}}})
+    version = edited["metadata"]["generation"]
+    return await until_engine(
+        person,
+        lambda engine: reason(engine, "Stalled") == "Unreadable" and engine.status.observed_generation == version,
+    )
 
 
 async def belongings(person: Person) -> dict[str, tuple[str, Manifest]]:
@@ -83,13 +91,13 @@ async def test_given_an_unreadable_instance_then_all_it_has_stays_until_it_is_me
         await patch_raw(person.client, Ref(FIREBOLT_INSTANCES, person.namespace, INSTANCE), harm)
         (event,) = await until_told(person)
         assert "cannot decode this instance" in event["note"]
-        await person.edit_engine(template=NEW_LABEL)
-        stalled = await until_engine(person, lambda engine: reason(engine, "Stalled") == "Unreadable")
+        stalled = await edit_in_vain(person, "once")
         assert f"FireboltInstance {person.namespace}/{INSTANCE} is there" in message(stalled, "Stalled")
         assert (condition(stalled).is_true, stalled.status.active_generation) == (True, 0)
     # Whoever comes next never saw it readable.
     async with a_life(kubeconfig, person.namespace, whole_operator):
-        await asyncio.sleep(SETTLING_SECONDS)
+        await until_told(person, times=2)
+        await edit_in_vain(person, "again")
         assert await belongings(person) == before
         assert await person.is_unreadable(FIREBOLT_INSTANCES, INSTANCE)
         await person.patch(FIREBOLT_INSTANCES, INSTANCE, cure)
