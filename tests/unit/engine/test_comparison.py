@@ -60,6 +60,7 @@ def test_given_two_ways_to_say_the_same_then_there_is_no_difference(one: Manifes
         ({"nodeSelector": {"a": "1"}}, {"nodeSelector": {"a": "1.0"}}, "spec.nodeSelector.a: live 1.0, wanted 1"),
         ({"nodeName": "a"}, {}, "spec.nodeName: live nothing, wanted a"),
         ({}, {"nodeName": "b"}, "spec.nodeName: live b, wanted nothing"),
+        ({"nodeName": "a"}, {"nodeName": ""}, "spec.nodeName: live nothing, wanted a"),
         ({"priority": 0}, {}, "spec.priority: live nothing, wanted 0"),
         ({"automountServiceAccountToken": False}, {}, "spec.automountServiceAccountToken: live nothing, wanted False"),
         (

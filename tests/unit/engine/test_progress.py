@@ -87,4 +87,4 @@ def test_overdue(active: int, serving: str) -> None:
     )
     assert overdue_generation(creating(active_generation=active), a_generation(1), HOUR, NOON) == expected
     warning = overdue_warning(expected)
-    assert (warning.reason, warning.note) == ("ProgressDeadlineExceeded", expected.message)
+    assert (warning.reason, warning.action, warning.note) == ("ProgressDeadlineExceeded", "Creating", expected.message)

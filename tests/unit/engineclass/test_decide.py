@@ -71,6 +71,11 @@ def test_conditions(engine_class: FireboltEngineClass, expected: dict[str, tuple
     assert {status.observed_generation, *(each.observed_generation for each in status.conditions)} == {2}
 
 
+def test_a_class_that_is_fit_for_use_says_what_that_means() -> None:
+    (ready,) = decide_status(a_class(), 1, bounds=FEW, now=NOON).conditions
+    assert ready.message == "spec.template contains no operator-owned paths"
+
+
 def test_malformed_durations_are_named_together() -> None:
     auto_stop = {"activeReplicas": 1, "idleTimeout": "30 minutes"}
     status = decide_status(
