@@ -168,8 +168,9 @@ def test_what_no_pass_can_cure_fails_for_good(reason: str) -> None:
         "warnings": (Warn(reason=reason, action="Reconcile", note=WORDS[reason]),),
         "problem": None,
     }
-    status = decide_instance(a_situation(*LOST[reason])).status
-    assert said(status, "MetadataReady") == ("False", reason, WORDS[reason])
+    plan = decide_instance(a_situation(*LOST[reason]))
+    assert said(plan.status, "MetadataReady") == ("False", reason, WORDS[reason])
+    assert plan.reason == f"{reason}: {WORDS[reason]}"
 
 
 @pytest.mark.parametrize("reason", ["PostgresCredentialsLost", "InstanceIDChanged"])
