@@ -25,7 +25,7 @@ from firebolt_operator.wake.holding import decide_end
 from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.routing import is_routable
 from firebolt_operator.wake.settings import parse_agent_settings
-from firebolt_operator.wake.slices import SliceView, decode_slice, engine_of
+from firebolt_operator.wake.slices import SliceView, decode_slice, engine_of, engines_of
 from tests.support.gateways import gateway_inputs
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -229,3 +229,9 @@ def test_words_that_make_no_sense(words: list[str], environment: dict[str, str],
 
 def test_given_a_hold_timeout_of_nothing_then_it_is_the_default() -> None:
     assert parse_agent_settings(["--hold-timeout=0"], POD).hold_timeout == timedelta(minutes=2)
+
+
+def test_slices_of_other_services_are_listed_for_no_engine() -> None:
+    body = b'{"metadata": {"labels": {"kubernetes.io/service-name": "%s"}}, "endpoints": []}'
+    assert engines_of(decode_slice(body % b"eng-service")) == ("eng",)
+    assert engines_of(decode_slice(body % b"postgres")) == ()

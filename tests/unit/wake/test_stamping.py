@@ -124,6 +124,15 @@ def test_given_nobody_who_waits_then_a_request_is_stamped_as_long_as_it_counts(
     assert book.claim(now=now) == expected
 
 
+def test_given_a_stamp_that_fails_for_long_when_somebody_asks_again_then_the_newest_request_is_stamped() -> None:
+    book = Waiting().book()
+    book.demand("eng", now=0.0)
+    book.claim(now=0.0)
+    book.failed("eng", now=0.0, delay=310.0)
+    book.demand("eng", now=250.0)
+    assert book.claim(now=310.0) == Claim("eng", 250.0)
+
+
 def test_given_a_failed_stamp_when_its_client_left_then_the_instant_of_its_request_is_stamped_later() -> None:
     book = Waiting().book()
     book.demand("eng", now=7.0)
