@@ -110,17 +110,17 @@ def test_given_an_empty_book_then_nothing_is_due_and_nothing_has_failed() -> Non
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
-        pytest.param(299.9, Claim("eng", 0.0), id="the-operator-takes-it"),
-        pytest.param(300.0, None, id="five-minutes-old"),
+        pytest.param(399.9, Claim("eng", 100.0), id="the-operator-takes-it"),
+        pytest.param(400.0, None, id="five-minutes-old"),
     ],
 )
 def test_given_nobody_who_waits_then_a_request_is_stamped_as_long_as_it_counts(
     now: float, expected: Claim | None
 ) -> None:
     book = Waiting().book()
-    book.demand("eng", now=0.0)
-    book.claim(now=0.0)
-    book.failed("eng", now=0.0, delay=1.0)
+    book.demand("eng", now=100.0)
+    book.claim(now=100.0)
+    book.failed("eng", now=100.0, delay=1.0)
     assert book.claim(now=now) == expected
 
 
