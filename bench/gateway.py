@@ -35,9 +35,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the rig of the data-plane tests is reused
 
 from firebolt_operator.api import names  # noqa: E402
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap  # noqa: E402
-from firebolt_operator.gateway.extensions import extension, socket_address  # noqa: E402
-from firebolt_operator.gateway.http_filters import router  # noqa: E402
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap  # noqa: E402
+from firebolt_operator.gateway.envoy.extensions import extension, socket_address  # noqa: E402
+from firebolt_operator.gateway.envoy.http_filters import router  # noqa: E402
 from firebolt_operator.refs import Manifest  # noqa: E402
 from tests.support.dataplane.dns_server import Zone, serving_dns  # noqa: E402 - found through the line above
 from tests.support.dataplane.envoy import Envoy, running_envoy  # noqa: E402

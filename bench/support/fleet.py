@@ -9,9 +9,9 @@ from bench.support.watcher import PODS_PER_ENGINE
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
-from firebolt_operator.engine.act import ref_of
-from firebolt_operator.engine.blueprint import EngineBlueprint
+from firebolt_operator.engine.act.writes import ref_of
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
+from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref
 
@@ -70,7 +70,7 @@ class PlainClient:
         await for_each(count, lambda number: self._replace(engine_name(number)))
 
     async def _create(self, engine: str, generation: int) -> None:
-        blueprint = EngineBlueprint(self._inputs(engine))
+        blueprint = EngineRenderer(self._inputs(engine))
         made = [
             blueprint.config_map(generation),
             blueprint.headless_service(generation),

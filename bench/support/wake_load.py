@@ -13,9 +13,9 @@ from bench.support.name_server import NO_CACHE, a_name_server
 from bench.support.wake_rig import ADMIN, Site
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
-from firebolt_operator.gateway.extensions import extension, socket_address
-from firebolt_operator.gateway.http_filters import router
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.envoy.extensions import extension, socket_address
+from firebolt_operator.gateway.envoy.http_filters import router
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.waking.gateway import LOOPBACK, METRICS_PORT, AgentProcess, an_agent_process, answers, resolved_here
 from tests.support.dataplane.client import Client

@@ -19,7 +19,7 @@ from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref
-from firebolt_operator.wake.slices import decode_slice
+from firebolt_operator.wake.decide.slices import decode_slice
 from tests.api.wake.place import Place
 from tests.api.waking.cluster import running_cluster
 from tests.api.waking.gateway import LOOPBACK, AgentProcess, an_agent_process, gateway_bootstrap

@@ -9,23 +9,16 @@ TESTS = REPOSITORY / "tests/unit"
 
 DECIDING = {
     "policy": ["*"],
-    "gateway": ["*"],
-    "engineclass": ["decide"],
-    "engine": [
-        "act", "applied_fields", "autostop", "comparison", "conditions", "deletion", "drain_rules", "draining", "drift",
-        "effective", "gates", "hashes", "known_fields", "losses", "observe", "ownership", "parking", "phases", "plan",
-        "progress", "pull_policy", "recovery", "routing", "schedule", "services", "spec_problems", "statefulset",
-        "statefulset_warnings", "sweep", "template", "template_merge", "update_strategy", "volumes",
-    ],
-    "instance": [
-        "act", "conditions", "decide", "deletion", "failed", "gateway_end", "ownership", "postgres_step", "settled",
-        "status", "steps", "upkeep",
-    ],
-    "wake": ["answers", "capacity", "holds", "slices", "stamping", "verdicts"],
-}  # fmt: skip
+    "manifests": ["*"],
+    "gateway": ["**/*"],
+    "engineclass": ["decide/*"],
+    "engine": ["decide/*", "render/**/*", "act/*", "observe/observer", "inherited_settings", "plan"],
+    "instance": ["decide/*", "act/*"],
+    "wake": ["decide/*", "holds", "unwakeable"],
+}
 """By room, a folder of the package: patterns of modules below it, such as `gates`, `decide/*` or `**/*`."""
 
-TEST_ROOMS = ("api", "components", *DECIDING)
+TEST_ROOMS = ("api", "reconciling", *DECIDING)
 """Folders of unit tests that run against each mutant, where they reach it."""
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.refs import Manifest
+from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.servers import BindAddress
-from firebolt_operator.wake.server import metrics_app, serving
+from firebolt_operator.wake.server import METRICS_IDLE_SECONDS, serving, with_health
 from tests.dataplane.conftest import StartRig
 from tests.support.dataplane.raw_requests import FORBIDDEN, forbidden_answers, raw_answer
 from tests.support.dataplane.rig import Rig
@@ -44,7 +45,8 @@ async def test_given_forty_raw_requests_when_sent_to_the_client_port_then_none_r
 
 
 async def test_given_forty_raw_requests_when_sent_to_the_agents_metrics_then_it_answers_none_of_them() -> None:
-    async with serving(metrics_app(Metrics().render), BindAddress("127.0.0.1", 0)) as port:
+    app = with_health(metrics_app(Metrics().render, None))
+    async with serving(app, BindAddress("127.0.0.1", 0), METRICS_IDLE_SECONDS) as port:
         found = await forbidden_answers("127.0.0.1", port)
         assert {name: answer.statuses for name, answer in found.items() if not answer.statuses <= REFUSALS} == {}
         assert (await raw_answer("127.0.0.1", port, b"GET /metrics HTTP/1.1\r\nHost: pod\r\n\r\n")).statuses == {200}

@@ -42,7 +42,7 @@ async def a_pod(folder: Path) -> AsyncGenerator[Pod]:
         bench = Bench(clock=clock)
         bench.sync()
         admin = EnvoyAdmin(f"http://{rig.address}:{names.PORT_ENVOY_ADMIN}", session)
-        farewell = Farewell(bench.desk.answer, admin, clock, timedelta(seconds=GRACE_SECONDS))
+        farewell = Farewell(bench.handler.answer, admin, clock, timedelta(seconds=GRACE_SECONDS))
         app = hold_app(farewell.answer, WakeMetrics(Metrics(), LEVELS), clock)
         async with serving(app, BindAddress(rig.address, names.PORT_WAKE_HOLD)), asyncio.TaskGroup() as services:
             arrivals = services.create_task(bench.arrivals.run())

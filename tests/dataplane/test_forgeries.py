@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from firebolt_operator.gateway.forged_headers import CLAIMS, NOBODY, ORDERS
+from firebolt_operator.gateway.envoy.forged_headers import CLAIMS, NOBODY, ORDERS
 from firebolt_operator.refs import Manifest
 from tests.dataplane.conftest import StartRig
 from tests.support.dataplane.relocation import connection_manager, engine_cluster

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.inputs import GatewayInputs
 from tests.support.dataplane.envoy import validation_error
 from tests.support.gateways import an_instance, gateway_inputs

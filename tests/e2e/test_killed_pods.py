@@ -18,7 +18,7 @@ from firebolt_operator.api.names import (
     LABEL_COMPONENT,
 )
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES, PODS
-from firebolt_operator.gateway.local_replies import EXPLANATION
+from firebolt_operator.gateway.envoy.local_replies import EXPLANATION
 from firebolt_operator.refs import Manifest
 from tests.e2e.environment import INSTANCE
 from tests.e2e.informer import is_ready

@@ -5,10 +5,10 @@ import pytest
 from firebolt_local.testing.installer import DRAIN_SETTLE, NAMESPACE, RELEASE
 from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES
 from firebolt_operator.api.serialise import parse_instance
-from firebolt_operator.api.subset import is_subset
-from firebolt_operator.engine.blueprint import EngineBlueprint
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
-from firebolt_operator.instance.blueprint import InstanceBlueprint, InstanceImages
+from firebolt_operator.engine.render.renderer import EngineRenderer
+from firebolt_operator.instance.render.renderer import InstanceImages, InstanceRenderer
+from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.settings import Settings, parse_settings
 from tests.e2e.environment import INSTANCE
@@ -54,7 +54,7 @@ async def _instance_objects(scenario: Scenario, settings: Settings) -> list[Mani
         wake_agent=settings.images.wake_agent,
         wake_agent_pull_policy=settings.images.wake_agent_pull_policy,
     )
-    blueprint = InstanceBlueprint(parse_instance(found), images)
+    blueprint = InstanceRenderer(parse_instance(found), images)
     return [each.manifest for each in (*blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())]
 
 
@@ -73,5 +73,5 @@ async def _engine_objects(scenario: Scenario, settings: Settings) -> list[Manife
         instance=InstanceInfo(id=instance.spec.id, metadata_endpoint=instance.status.metadata_endpoint),
         images=EngineImages(engine=settings.images.engine, ui=settings.images.ui),
     )
-    blueprint = EngineBlueprint(inputs)
+    blueprint = EngineRenderer(inputs)
     return [blueprint.config_map(0), blueprint.headless_service(0), blueprint.statefulset(0), blueprint.service(0)]

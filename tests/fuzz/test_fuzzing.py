@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api import conditions, serialise
-from firebolt_operator.engine import applied_fields, statefulset_warnings, views, volumes
+from firebolt_operator.engine import views
+from firebolt_operator.engine.decide import warnings as statefulset_warnings
+from firebolt_operator.engine.render import volumes
 from firebolt_operator.kube import translate
+from firebolt_operator.manifests import managed_fields
 from tests.fuzz.all_targets import TARGETS
 from tests.fuzz.fuzzing import Report, fuzz, measure_growth
 from tests.fuzz.mutation import composed, texts
@@ -101,7 +104,7 @@ PLANTED = [
     pytest.param("error answers", translate, "WORDS_LIMIT", NO_LIMIT, id="no-limit-for-foreign-words"),
     pytest.param("statuses and auto-stop", serialise, "_in_utc", in_utc_or_not_at_all, id="the-first-day-of-all"),
     pytest.param("engines, rendered", volumes, "text", as_it_comes, id="a-name-that-is-no-text"),
-    pytest.param("managed fields", applied_fields, "decoded", json.loads, id="a-key-that-is-no-JSON"),
+    pytest.param("managed fields", managed_fields, "decoded", json.loads, id="a-key-that-is-no-JSON"),
 ]
 
 

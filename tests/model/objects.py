@@ -12,9 +12,9 @@ from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatu
 from firebolt_operator.api.instance import FireboltInstance, GatewaySpec, InstanceSpec, InstanceStatus, MetadataSpec
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
-from firebolt_operator.engine.blueprint import EngineBlueprint
-from firebolt_operator.engine.gates import instance_gate
+from firebolt_operator.engine.decide.gates import instance_gate
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
+from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.refs import Manifest, Ref
 from tests.model.world import REPLICAS, STRANGER, Drain, Engine, Pods, Service, Spec, Status, Sts
@@ -130,7 +130,7 @@ class MemoBlueprint:
 
 
 @cache
-def real_blueprint(owner: int, spec: Spec) -> EngineBlueprint:
+def real_blueprint(owner: int, spec: Spec) -> EngineRenderer:
     inputs = EngineInputs(
         name=ENGINE,
         namespace=NAMESPACE,
@@ -140,7 +140,7 @@ def real_blueprint(owner: int, spec: Spec) -> EngineBlueprint:
         instance=instance_info(),
         images=IMAGES,
     )
-    return EngineBlueprint(inputs)
+    return EngineRenderer(inputs)
 
 
 @cache

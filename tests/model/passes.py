@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from firebolt_operator.engine.caches import EngineCaches, engine_caches
-from firebolt_operator.engine.metrics import NoEngineRecorder
-from firebolt_operator.engine.reconcile import EngineReconciler
-from firebolt_operator.engine.scrape_places import ScrapePlaces
-from firebolt_operator.engine.surroundings import EngineSettings, Surroundings
+from firebolt_operator.engine.dependencies import EngineDependencies
+from firebolt_operator.engine.inputs import EngineSettings
+from firebolt_operator.engine.lifecycle import EngineReconciler
+from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.metrics import NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.observability.events import EventSender
 from firebolt_operator.policy.bounds import parse_bounds
@@ -93,7 +94,7 @@ class Passes:
         return server
 
     async def _reconcile(self, server: ModelServer, clock: StandingClock) -> None:
-        around = Surroundings(
+        dependencies = EngineDependencies(
             caches=self._caches,
             reader=server,
             writer=server,
@@ -105,7 +106,7 @@ class Passes:
             blueprint=objects.blueprint,
         )
         try:
-            await EngineReconciler(around).reconcile((objects.NAMESPACE, objects.ENGINE))
+            await EngineReconciler(dependencies).reconcile((objects.NAMESPACE, objects.ENGINE))
         except ViolationError:
             raise
         except OperatorError:

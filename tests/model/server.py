@@ -10,7 +10,7 @@ import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.serialise import parse_engine
-from firebolt_operator.engine.caches import EngineCaches
+from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.errors import ConflictError, ForbiddenError, NotFoundError, TransientError, UnansweredError
 from firebolt_operator.kube.ports import Page, Propagation, Scope
 from firebolt_operator.refs import Manifest, Ref

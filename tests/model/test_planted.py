@@ -9,13 +9,18 @@ import pytest
 
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.resources import SERVICES
-from firebolt_operator.engine import act, deletion, draining, engine_pass, observe, phases, recovery, sweep
-from firebolt_operator.engine.draining import DrainRules
+from firebolt_operator.engine import reconcile as engine_pass
+from firebolt_operator.engine.act import deletion, sweep
+from firebolt_operator.engine.act import writes as act
+from firebolt_operator.engine.act.sweep import Keep
+from firebolt_operator.engine.decide import draining, phases, recovery
+from firebolt_operator.engine.decide.draining import DrainRules
+from firebolt_operator.engine.decide.routing import service_repair
+from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.facts import DrainVerdict, GenerationFacts
+from firebolt_operator.engine.observe import observer as observe
 from firebolt_operator.engine.plan import PODS_WAIT, Plan
-from firebolt_operator.engine.routing import service_repair
-from firebolt_operator.engine.situation import Situation
-from firebolt_operator.engine.sweep import Keep
+from firebolt_operator.reconciling.reads import known_or_live
 from firebolt_operator.refs import Manifest
 from tests.model import children, objects, steps
 from tests.model.passes import Passes
@@ -322,7 +327,7 @@ class TestStrangers:
         assert caught_by(rolling("creating")._replace(strangers_left=1)) == children.TAKEN_OVER
 
     def test_absence_that_is_not_confirmed_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(observe.Observer, "_surely", observe.Observer._known)
+        monkeypatch.setattr(observe, "confirmed", known_or_live)
         assert caught_by(rolling("creating")._replace(strangers_left=1)) == children.TAKEN_OVER
 
     def test_a_write_that_does_not_mind_which_object_it_meets_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Parking and waking, explored exhaustively on the real code of operator and agent; and proof that it would notice.
+"""Adjustment and waking, explored exhaustively on the real code of operator and agent; and proof that it would notice.
 
 The holds' own bookkeeping is explored beside its unit tests; here a hold is one that waits or none.
 """
@@ -12,11 +12,12 @@ import pytest
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.api.names import AutoStopReason
-from firebolt_operator.engine import autostop, parking
-from firebolt_operator.engine.autostop import Decision, Observation, Policy
-from firebolt_operator.engine.parking import Keeper, Patcher
+from firebolt_operator.engine.act import replicas as parking
+from firebolt_operator.engine.act.replicas import Patcher, ReplicaAdjuster
+from firebolt_operator.engine.decide import autostop
+from firebolt_operator.engine.decide.autostop import Decision, Observation, Policy
 from firebolt_operator.refs import Manifest, Ref
-from firebolt_operator.wake.stamping import Claim, StampBook
+from firebolt_operator.wake.decide.wake_requests import Claim, WakeRequests
 from tests.model import wake_agent, wake_rules
 from tests.model.wake_search import BrokenError, Search, searched
 from tests.support.engines import NOON
@@ -135,31 +136,31 @@ def test_a_request_that_resizes_a_running_engine_is_caught(monkeypatch: pytest.M
 
 
 def test_a_request_that_is_never_handled_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deaf(_: Keeper, status: EngineStatus, replicas: int) -> EngineStatus:
+    def deaf(_: ReplicaAdjuster, status: EngineStatus, replicas: int) -> EngineStatus:
         del replicas
         return status
 
-    monkeypatch.setattr(Keeper, "_heard", deaf)
+    monkeypatch.setattr(ReplicaAdjuster, "_heard", deaf)
     assert is_caught() == "a request wakes once"
 
 
 @pytest.mark.parametrize("phase", ["stable", "creating"])
 def test_a_request_that_is_not_heard_in_one_phase_is_caught(monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
     """Neither the phase in which an engine serves nor a rollout may let a request pass unnoticed."""
-    original = Keeper._heard
+    original = ReplicaAdjuster._heard
 
-    def hard_of_hearing(self: Keeper, status: EngineStatus, replicas: int) -> EngineStatus:
+    def hard_of_hearing(self: ReplicaAdjuster, status: EngineStatus, replicas: int) -> EngineStatus:
         return status if status.phase == phase else original(self, status, replicas)
 
-    monkeypatch.setattr(Keeper, "_heard", hard_of_hearing)
+    monkeypatch.setattr(ReplicaAdjuster, "_heard", hard_of_hearing)
     assert is_caught(edits=1) == "a request wakes once"
 
 
 def test_an_engine_that_is_parked_right_after_it_came_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_refreshed(_: Keeper, status: EngineStatus) -> EngineStatus:
+    def not_refreshed(_: ReplicaAdjuster, status: EngineStatus) -> EngineStatus:
         return status
 
-    monkeypatch.setattr(Keeper, "_refreshed", not_refreshed)
+    monkeypatch.setattr(ReplicaAdjuster, "_refreshed", not_refreshed)
     without(monkeypatch, "broken_pass")
     assert is_caught() == "a whole idle timeout passes before an engine is parked"
 
@@ -184,12 +185,12 @@ class Careless:
 
 
 def test_a_write_over_somebodys_edit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Keeper._resized
+    original = ReplicaAdjuster._resize
 
-    async def unconditional(self: Keeper, decision: Decision) -> FireboltEngine:
+    async def unconditional(self: ReplicaAdjuster, decision: Decision) -> FireboltEngine:
         return await original(replace(self, writer=Careless(self.writer)), decision)
 
-    monkeypatch.setattr(Keeper, "_resized", unconditional)
+    monkeypatch.setattr(ReplicaAdjuster, "_resize", unconditional)
     assert is_caught(edits=1) in {"a running engine is only ever parked", "an edit of somebody else wins"}
 
 
@@ -211,23 +212,23 @@ def test_writing_at_every_look_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow
 def test_an_agent_that_stamps_only_once_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that was heard while the engine ran must be renewed, or whoever waits since then waits in vain."""
-    original = StampBook.claim
+    original = WakeRequests.claim
 
-    def inattentive(self: StampBook, *, now: float) -> Claim | None:
+    def inattentive(self: WakeRequests, *, now: float) -> Claim | None:
         self.is_waiting = lambda _: False
         return original(self, now=now)
 
-    monkeypatch.setattr(StampBook, "claim", inattentive)
+    monkeypatch.setattr(WakeRequests, "claim", inattentive)
     without(monkeypatch, "broken_world")
     assert is_caught(edits=1) == "whoever waits is answered"
 
 
 def test_an_agent_that_forgets_whoever_came_while_it_stamped_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = StampBook._settle
+    original = WakeRequests._settle
 
-    def forgetful(self: StampBook, engine: str, due_at: float, *, failures: int) -> None:
+    def forgetful(self: WakeRequests, engine: str, due_at: float, *, failures: int) -> None:
         self._demands[engine].is_forgotten |= self._demands[engine].is_new
         original(self, engine, due_at, failures=failures)
 
-    monkeypatch.setattr(StampBook, "_settle", forgetful)
+    monkeypatch.setattr(WakeRequests, "_settle", forgetful)
     assert is_caught() == "whoever waits is on the books"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from firebolt_operator.wake.stamping import StampBook
+from firebolt_operator.wake.decide.wake_requests import WakeRequests
 from tests.model.wake_world import OLDEST, TICK, Age, Agent, World
 
 ENGINE: Final = "eng"
@@ -83,9 +83,9 @@ def _settled(agent: Agent, *, is_stored: bool) -> Agent:
     return _read(agent._replace(flight=None), book)
 
 
-def _book(agent: Agent) -> StampBook:
+def _book(agent: Agent) -> WakeRequests:
     """The real one, in the state that the world says."""
-    book = StampBook(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
+    book = WakeRequests(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
     if agent.asked is None:
         return book
     book.demand(ENGINE, now=NOW - agent.asked * SECONDS)
@@ -98,7 +98,7 @@ def _book(agent: Agent) -> StampBook:
     return book
 
 
-def _read(agent: Agent, book: StampBook) -> Agent:
+def _read(agent: Agent, book: WakeRequests) -> Agent:
     demand = book._demands.get(ENGINE)
     if demand is None:
         return Agent(sees_endpoints=agent.sees_endpoints, holds=agent.holds, flight=agent.flight)

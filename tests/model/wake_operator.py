@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import msgspec
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
-from firebolt_operator.engine.parking import Keeper, Parking
-from firebolt_operator.engine.scrape import fetch_activity
-from firebolt_operator.engine.status_writer import write_status
+from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster
+from firebolt_operator.engine.act.status import StatusWriter
+from firebolt_operator.engine.observe.scrape import fetch_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import ConflictError, OperatorError, TransientError
 from firebolt_operator.refs import Manifest, Ref
 from tests.model.wake_world import ROLLING, Engine, Status, as_object, as_status, from_status
 from tests.support.engines import NOON, a_pod
+from tests.support.manual_clock import ManualClock
 
 if TYPE_CHECKING:
     from firebolt_operator.kube.ports import Reader, Writer
@@ -124,14 +125,14 @@ async def _pass(look: Look) -> Pass:
     server, engine = OneEngineServer(look, reason), as_object(look.seen, reason)
     plan = as_status(next_phase(look), reason)
     try:
-        parking = await _keeper(server, engine).keep(plan)
+        parking = await _keeper(server, engine).adjust(plan)
         status, stored = parking.status, parking.engine
         has_failed = False
     except OperatorError:
         # As in a whole pass: what was true before the nodes could not be written is told all the same.
-        parking, status, stored, has_failed = Parking(engine=engine, status=plan), plan, engine, True
+        parking, status, stored, has_failed = Adjustment(engine=engine, status=plan), plan, engine, True
     try:
-        await write_status(stored, status, reader=cast("Reader", server), writer=cast("Writer", server), now=NOON)
+        await StatusWriter(cast("Reader", server), cast("Writer", server), ManualClock()).write(stored, status)
     except OperatorError:
         has_failed = True
     return Pass(tuple(server.writes), parking.status.auto_stop_reason, server.scrapes, has_failed)
@@ -141,17 +142,19 @@ async def _reason(look: Look) -> str:
     """What the decision will say; empty if there is none."""
     server, status = OneEngineServer(look), as_status(next_phase(look))
     try:
-        return (await _keeper(server, as_object(look.seen)).keep(status)).status.auto_stop_reason
+        return (await _keeper(server, as_object(look.seen)).adjust(status)).status.auto_stop_reason
     except OperatorError:
         return ""
 
 
-def _keeper(server: OneEngineServer, engine: FireboltEngine) -> Keeper:
+def _keeper(server: OneEngineServer, engine: FireboltEngine) -> ReplicaAdjuster:
     spec = engine.spec
     assert spec is not None
     pods = [a_pod(f"eng-g0-{index}") for index in range(spec.replicas)]
     scrape = partial(fetch_activity, server)
-    return Keeper(engine=engine, spec=spec, engine_class=None, pods=pods, scrape=scrape, writer=server, now=NOON)
+    return ReplicaAdjuster(
+        engine=engine, spec=spec, engine_class=None, pods=pods, scrape=scrape, writer=server, now=NOON
+    )
 
 
 def next_phase(look: Look) -> Status:

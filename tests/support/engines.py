@@ -6,7 +6,7 @@ from typing import Any
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
-from firebolt_operator.engine.draining import DrainRules
+from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, PodCount
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.refs import Manifest

@@ -10,10 +10,10 @@ from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.instance.blueprint import BlueprintMemory, InstanceImages
-from firebolt_operator.instance.decide import Situation
+from firebolt_operator.instance.decide.components import Situation
 from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness
 from firebolt_operator.instance.plan import InstancePlan
+from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import LiveObject, SecretView
 from firebolt_operator.refs import Manifest, Ref
 
@@ -21,7 +21,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
 ID = "01J00000000000000000000000"
 IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1")
-BLUEPRINTS = BlueprintMemory(IMAGES)
+BLUEPRINTS = MemoisedRenderers(IMAGES)
 PASSWORD = "0123456789abcdef01234567"
 EXTERNAL: Manifest = {"host": "db.example", "database": "meta", "credentialsSecretRef": {"name": "db-login"}}
 

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from firebolt_operator.engine.inputs import EngineInputs
-from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.refs import Manifest
 
 GENERATION = 12

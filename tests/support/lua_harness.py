@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from lupa import luajit21
 
-from firebolt_operator.gateway.script import lua_source
+from firebolt_operator.gateway.envoy.script import lua_source
 from tests.support.gateways import an_instance, gateway_inputs
 
 HANDLE: Final = """

@@ -12,15 +12,15 @@ from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.coverage import Coverage
-from firebolt_operator.wake.answers import Answer
 from firebolt_operator.wake.arrivals import Arrivals
-from firebolt_operator.wake.holding import Desk
+from firebolt_operator.wake.decide.answers import Answer
+from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from firebolt_operator.wake.hold_handler import HoldHandler
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.metrics import Levels
 from firebolt_operator.wake.readiness import Readiness
 from firebolt_operator.wake.routing import Routes
-from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
-from firebolt_operator.wake.verdicts import Verdicts
+from firebolt_operator.wake.unwakeable import UnwakeableEngines
 from tests.support.manual_clock import ManualClock
 
 LEVELS = Levels(
@@ -61,12 +61,12 @@ class Bench:
         self.holds = Holds()
         self.routes = RoutesOfATest()
         self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen, head_start)
-        self.verdicts = Verdicts(self.holds, chosen, self.readiness.has_endpoints)
+        self.verdicts = UnwakeableEngines(self.holds, chosen, self.readiness.has_endpoints)
         self.readiness.listen(ready=self.holds.release)
         self.readiness.listen(ready=self.verdicts.forget, arriving=self.verdicts.forget)
         self.demanded: list[str] = []
         self.cap = cap
-        self.desk = Desk(
+        self.handler = HoldHandler(
             readiness=self.readiness,
             holds=self.holds,
             verdicts=self.verdicts,
@@ -81,7 +81,7 @@ class Bench:
     async def ask(self, engine: str) -> Answer:
         """For answers that come without the clock's help."""
         async with asyncio.timeout(REAL_SECONDS):
-            return await self.desk.answer(engine)
+            return await self.handler.answer(engine)
 
     def sync(self, *engines: str) -> None:
         """The first list, with one ready pod for each of these."""

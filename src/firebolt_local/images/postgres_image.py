@@ -10,7 +10,7 @@ from firebolt_local.images.labels import borrowed_name
 from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerWriter
 from firebolt_local.packaged import packaged
 from firebolt_operator.flags import parse_flags
-from firebolt_operator.instance.postgres import MOUNT, UID
+from firebolt_operator.instance.render.postgres import MOUNT, UID
 from firebolt_operator.settings import FLAGS
 
 REFERENCE: Final = parse_flags((), FLAGS, {})["postgres-image"]

@@ -15,9 +15,9 @@ from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerW
 from firebolt_local.images.operator_image import REQUIREMENTS
 from firebolt_local.images.python_packages import beyond, locked, packages_layer, source_layer
 from firebolt_local.images.python_root import python_layers
-from firebolt_operator.engine.template import ENGINE_USER
+from firebolt_operator.engine.render.template import ENGINE_USER
 from firebolt_operator.flags import parse_flags
-from firebolt_operator.instance.metadata_service import UID as METADATA_USER
+from firebolt_operator.instance.render.metadata_service import UID as METADATA_USER
 from firebolt_operator.settings import FLAGS
 
 _DEFAULTS: Final = parse_flags((), FLAGS, {})

@@ -1,0 +1,1 @@
+"""Our kinds as frozen models, every name that appears on the wire, and the CRDs that follow from them. Pure."""

@@ -31,7 +31,7 @@ class Reconciling:
     message: str
 
 
-Standing = Stalled | Reconciling | None
+Progress = Stalled | Reconciling | None
 """None: it has arrived."""
 
 
@@ -42,7 +42,7 @@ class Reasons:
     arrived: frozenset[str]
     stalled: frozenset[str]
 
-    def standing(self, reason: str, message: str) -> Standing:
+    def progress(self, reason: str, message: str) -> Progress:
         if reason in self.stalled:
             return Stalled(reason, message)
         return None if reason in self.arrived else Reconciling(reason, message)
@@ -69,18 +69,18 @@ ENGINE_CLASS_REASONS: Final = Reasons(
 )
 
 
-def with_standing(
-    conditions: Sequence[Condition], standing: Standing, *, spec_generation: int, now: datetime
+def with_progress(
+    conditions: Sequence[Condition], progress: Progress, *, spec_generation: int, now: datetime
 ) -> list[Condition]:
     """The list with the one condition that holds, if any; what holds no longer is taken out."""
-    if standing is None:
+    if progress is None:
         return [condition for condition in conditions if condition.type not in KINDS]
-    kind = CONDITION_STALLED if isinstance(standing, Stalled) else CONDITION_RECONCILING
+    kind = CONDITION_STALLED if isinstance(progress, Stalled) else CONDITION_RECONCILING
     new = Condition(
         type=kind,
         status="True",
-        reason=standing.reason,
-        message=standing.message,
+        reason=progress.reason,
+        message=progress.message,
         last_transition_time=now,
         observed_generation=spec_generation,
     )

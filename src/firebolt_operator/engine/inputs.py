@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_class import EngineClassSpec
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.manifests.owners import Owner
+from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.refs import Manifest
 
 
@@ -49,6 +53,15 @@ class EngineImages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """What the operator's flags say about engines."""
+
+    images: EngineImages
+    bounds: ResourceBounds
+    drain_settle: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineInputs:
     name: str
     namespace: str
@@ -57,3 +70,7 @@ class EngineInputs:
     engine_class: ClassInfo | None
     instance: InstanceInfo
     images: EngineImages
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(resource=FIREBOLT_ENGINES, namespace=self.namespace, name=self.name, uid=self.uid)

@@ -5,20 +5,12 @@ from datetime import timedelta
 
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.engine.views import Child
+from firebolt_operator.look_again import After, AtOnce, LookAgain
 from firebolt_operator.refs import Manifest, Resource, Warn
 
-
-@dataclass(frozen=True, slots=True)
-class LookAgain:
-    """When the next pass runs if nothing happens: at once (None), or after a while."""
-
-    after: timedelta | None = None
-    is_urgent: bool = False  # the next pass points queries elsewhere: nobody else's work comes first
-
-
-AT_ONCE = LookAgain()
-URGENTLY = LookAgain(is_urgent=True)
-PODS_WAIT = LookAgain(timedelta(seconds=5))
+AT_ONCE = AtOnce()
+URGENTLY = AtOnce(is_urgent=True)
+PODS_WAIT = After(timedelta(seconds=5))
 
 
 @dataclass(frozen=True, slots=True)

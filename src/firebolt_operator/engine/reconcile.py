@@ -1,85 +1,286 @@
-"""One engine, one pass: observe everything, decide purely, write in a crash-safe order, one status write."""
+"""One pass, top to bottom: preconditions, facts, decision, writes, one status, and the sweep on every way out."""
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+
+import msgspec
 
 from firebolt_operator.api import names
-from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.names import EventReason
-from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.engine import deletion
-from firebolt_operator.engine.conditions import with_verdict
-from firebolt_operator.engine.engine_pass import EnginePass
-from firebolt_operator.engine.surroundings import Surroundings
-from firebolt_operator.engine.views import decode_child
-from firebolt_operator.errors import FencedError, OperatorError, UnreadableError
-from firebolt_operator.refs import Ref, Warn
-from firebolt_operator.runtime.controller import Outcome
-from firebolt_operator.runtime.objects import Key
-
-UNREADABLE = Warn(
-    reason=EventReason.UNREADABLE,
-    action="Reconcile",
-    note="the operator cannot decode this engine (is something in it nested very deeply?) and leaves it and all that it"
-    " has as they are; edit it, or delete it",
+from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.kstatus import Stalled
+from firebolt_operator.api.names import EnginePhase, EngineReason
+from firebolt_operator.engine.act.replicas import TERMINAL, Adjustment, ReplicaAdjuster
+from firebolt_operator.engine.blueprint import Blueprint
+from firebolt_operator.engine.decide.conditions import active_facts, ready_verdict
+from firebolt_operator.engine.decide.draining import DrainRules, needs_probe
+from firebolt_operator.engine.decide.gates import Refusal
+from firebolt_operator.engine.decide.losses import must_be_rendered
+from firebolt_operator.engine.decide.phases import decide_phase
+from firebolt_operator.engine.decide.progress import Findings, overdue_generation, overdue_warning
+from firebolt_operator.engine.decide.report import Report
+from firebolt_operator.engine.decide.routing import foreign_service, standing_routes
+from firebolt_operator.engine.decide.situation import Situation
+from firebolt_operator.engine.dependencies import EngineDependencies
+from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
+from firebolt_operator.engine.observe.scrape import Scrape, probe_drain
+from firebolt_operator.engine.plan import AT_ONCE, Plan
+from firebolt_operator.engine.preconditions import NO_INSTANCE, Blocked, Met, Terms
+from firebolt_operator.errors import (
+    FencedError,
+    InvalidError,
+    OperatorError,
+    RejectedError,
+    TransientError,
+    UnreadableError,
 )
+from firebolt_operator.look_again import After, sooner
+from firebolt_operator.reconciling.verdicts import Verdict
+from firebolt_operator.refs import Manifest
+from firebolt_operator.runtime.controller import Outcome
+
+GATE_WAIT = After(timedelta(seconds=10))
+BACKLOG_WAIT = After(timedelta(seconds=2))
+UNREADABLE_WAIT = After(timedelta(minutes=5))  # a change of what could not be read brings a pass of its own
+NO_SPEC = EngineSpec(instance_ref="", replicas=0)
+
+log = logging.getLogger("firebolt_operator.engine")
 
 
-class EngineReconciler:
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._around = surroundings
+class EnginePass:
+    """Lives for one pass; `engine` moves on with every write of it."""
 
-    async def reconcile(self, key: Key) -> Outcome:
+    def __init__(self, dependencies: EngineDependencies, engine: FireboltEngine) -> None:
+        self._dependencies = dependencies
+        self._engine = engine
+        self._spec = engine.spec or NO_SPEC
+        self._now = dependencies.clock.now()
+        self._facts: EngineFacts | None = None
+
+    async def run(self) -> Outcome:
+        if self._engine.status.phase == EnginePhase.UNSET:
+            return await self._initialise()
+        errors = list[OperatorError]()
+        outcome = Outcome("failed")
         try:
-            engine = await self._around.observer.engine(*key)
-        except UnreadableError:
-            return await self._unreadable(Ref(FIREBOLT_ENGINES, *key))
-        if engine is None:
-            self._around.recorder.forget(*key)
-            return Outcome("gone")
-        if engine.metadata.is_deleting:
-            # Before the finalizer: the API server takes no new finalizer on an object that is being deleted.
-            return await self._delete(engine)
-        if names.FINALIZER_ENGINE not in engine.metadata.finalizers:
-            await deletion.add_finalizer(engine, self._around.writer)
-            return Outcome("finalizer added", again=True)
-        return await EnginePass(self._around, engine).run()
+            outcome = await self._work_if_readable()
+        except FencedError:
+            raise
+        except OperatorError as err:
+            errors.append(err)
+        # Last, and whatever happened before: an engine that never comes to rest is exactly the one that leaks. Not
+        # after a RuntimeError: a status that contradicts itself condemns nothing.
+        swept = await self._dependencies.sweeper.sweep(self._engine)
+        self._record(is_success=not errors and not swept.errors)
+        _raise_all([*errors, *swept.errors])
+        if swept.has_backlog:
+            return replace(outcome, look_again=sooner(outcome.look_again, BACKLOG_WAIT))
+        return outcome
 
-    async def _unreadable(self, ref: Ref) -> Outcome:
-        """All that its owner gets to see is an event; and it must be possible to delete it."""
-        body = await self._around.reader.get_raw(ref)
-        if body is None:
-            return Outcome("gone")
-        metadata = decode_child(body).metadata
-        if metadata.is_deleting:
-            return await self._delete(FireboltEngine(metadata=metadata))
-        await self._around.events.warn(ref, metadata.uid, UNREADABLE, now=self._around.clock.now())
-        return Outcome("set aside: it cannot be decoded")
+    async def _initialise(self) -> Outcome:
+        status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)
+        text = "Engine status has not yet been populated"
+        verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
+        await self._write(self._report.concluded(status, Findings(ready=verdict)))
+        self._record(is_success=True)
+        return Outcome("status initialised", AT_ONCE)
 
-    async def _delete(self, engine: FireboltEngine) -> Outcome:
-        metadata = engine.metadata
-        if names.FINALIZER_ENGINE not in metadata.finalizers:
-            return Outcome("waiting for the finalizers of others")
-        around = self._around
-        cleanup = await deletion.delete_children(engine, around.reader, around.writer)
-        if cleanup.errors:
-            raise deletion.cleanup_error(cleanup)
-        if cleanup.lingering:
-            engine = await self._tell_lingering(engine, cleanup)
-        await deletion.remove_finalizer(engine, around.writer)
-        around.recorder.forget(metadata.namespace, metadata.name)
-        return Outcome("deleted")
+    async def _work_if_readable(self) -> Outcome:
+        try:
+            return await self._work()
+        except UnreadableError as err:
+            problem = str(err)
+        except RecursionError:
+            # The decoder goes a little deeper than what renders and compares.
+            problem = "the engine's own spec is nested too deeply to be rendered"
+        await self._write(self._report.stalled(problem))
+        return Outcome(f"unreadable: {problem}", UNREADABLE_WAIT)
 
-    async def _tell_lingering(self, engine: FireboltEngine, cleanup: deletion.Cleanup) -> FireboltEngine:
-        """Only tells: an engine is never kept because of somebody else's finalizer."""
-        around, metadata, now = self._around, engine.metadata, self._around.clock.now()
-        ref = Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name)
-        await around.events.warn(ref, metadata.uid, deletion.lingering_warning(cleanup), now=now)
-        verdict = deletion.lingering_verdict(cleanup)
-        status = with_verdict(
-            engine.status, names.CONDITION_READY, verdict, spec_generation=metadata.generation, now=now
+    async def _work(self) -> Outcome:
+        preconditions = self._dependencies.preconditions
+        met = await preconditions.check(self._engine, self._spec)
+        if isinstance(met, Blocked):
+            return await self._tell_blocked(met)
+        self._facts = await self._dependencies.observer.facts(self._engine)
+        foreign = self._foreign_service()
+        if foreign is not None:
+            return await self._tell_blocked(Blocked(terms=met.terms, refusal=Refusal(foreign), is_instance_ready=True))
+        await self._probe_drain(met.drain)
+        if must_be_rendered(self._engine.status, self._observed, self._spec.replicas, self._engine.metadata.uid):
+            met = preconditions.resolve_instance(self._engine, self._spec, met)
+        return await self._carry_out(self._decide(met), met)
+
+    async def _probe_drain(self, rules: DrainRules) -> None:
+        facts, status = self._observed, self._engine.status
+        draining = status.draining_generation
+        if status.phase != EnginePhase.DRAINING or draining is None:
+            return
+        if not needs_probe(status, facts, rules, self._now):
+            return
+        verdict = await probe_drain(self._scrape, facts.draining.busy_pods, draining)
+        if verdict.problem:
+            log.warning("drain probe failed", extra={"problem": verdict.problem})
+            self._dependencies.recorder.drain_check_failed(self._engine)
+        # Anew: pods may take seconds to answer, and what was seen before may be lost by then.
+        self._facts = replace(await self._dependencies.observer.facts(self._engine), drain=verdict)
+
+    def _decide(self, met: Met) -> Plan:
+        situation = Situation(
+            spec=self._spec,
+            uid=self._engine.metadata.uid,
+            status=self._report.status,
+            facts=self._observed,
+            blueprint=self._blueprint(met.engine_class, met.instance),
+            drain=met.drain,
+            now=self._now,
+            unresolved=met.unresolved,
+        )
+        return decide_phase(situation)
+
+    def _blueprint(self, engine_class: ClassInfo | None, instance: InstanceInfo) -> Blueprint:
+        metadata = self._engine.metadata
+        inputs = EngineInputs(
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            spec=self._spec,
+            engine_class=engine_class,
+            instance=instance,
+            images=self._dependencies.settings.images,
+        )
+        return self._dependencies.blueprint(inputs)
+
+    async def _carry_out(self, plan: Plan, met: Met) -> Outcome:
+        overdue = self._overdue(plan.status, met.terms)
+        status = await self._describe(plan, met.terms, overdue)
+        try:
+            await self._dependencies.actor.carry_out(plan)
+        except RejectedError as err:
+            await self._tell_refusal(err)
+            raise
+        if status.phase in TERMINAL and status.current_generation != status.active_generation:
+            raise RuntimeError(f"{status.phase} with two generations: {status}")
+        adjusted = await self._adjust_replicas(status, met.engine_class)
+        await self._write(adjusted.status)
+        for warning in (*plan.warnings, *adjusted.warnings):
+            await self._dependencies.warner.warn(self._engine.metadata, warning)
+        await self._warn_overdue(overdue)
+        return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again))
+
+    async def _describe(self, plan: Plan, terms: Terms, overdue: Stalled | None) -> EngineStatus:
+        """The plan's status with what people and autoscalers read out of it."""
+        status = self._report.counted(plan.status, self._observed)
+        verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
+        lookup = self._dependencies.event_lookup
+        verdict = await lookup.diagnose(verdict, self._observed, self._spec.replicas, self._now)
+        found = Findings(ready=verdict, to_mend=terms.to_mend, overdue=overdue, is_at_rest=plan.is_at_rest)
+        return self._report.concluded(status, found)
+
+    async def _adjust_replicas(self, status: EngineStatus, inherited: ClassInfo | None) -> Adjustment:
+        self._dependencies.unread_wakes.tell(self._engine)
+        adjuster = ReplicaAdjuster(
+            engine=self._engine,
+            spec=self._spec,
+            engine_class=inherited,
+            pods=active_facts(self._observed, status).running_pods,
+            scrape=self._scrape,
+            writer=self._dependencies.writer,
+            now=self._now,
+            most_replicas=self._dependencies.settings.bounds.replicas,
         )
         try:
-            return await around.write_status(engine, status)
+            adjusted = await adjuster.adjust(status)
         except FencedError:
             raise
         except OperatorError:
-            around.log.exception("status of a deleted engine not written", extra={"engine": metadata.name})
-            return engine
+            # What the pass has done so far is true and must be told, whatever becomes of the number of nodes.
+            await self._write(status)
+            raise
+        self._engine = adjusted.engine
+        return adjusted
+
+    async def _tell_refusal(self, err: RejectedError) -> None:
+        """What Kubernetes itself refuses is said where people look; nothing else of the plan is kept."""
+        is_template = isinstance(err, InvalidError)
+        reason = EngineReason.TEMPLATE_REJECTED if is_template else EngineReason.ENSURE_FAILED
+        verdict = Verdict(status="False", reason=reason, message=str(err))
+        await self._write(self._report.concluded(self._report.status, Findings(ready=verdict)))
+
+    async def _tell_blocked(self, blocked: Blocked) -> Outcome:
+        if self._facts is None:
+            # The pods of a blocked engine run on and are counted; nothing is decided, so nothing has to be confirmed.
+            self._facts = await self._dependencies.observer.at_a_glance.facts(self._engine)
+        failures = [*await self._restore_routes(), *([blocked.failure] if blocked.failure else [])]
+        report, refusal = self._report, blocked.refusal
+        status = report.counted(report.status if blocked.is_instance_ready else self._engine.status, self._observed)
+        if refusal is not None and refusal.instance is not None:
+            status = report.with_condition(status, names.CONDITION_INSTANCE_READY, refusal.instance)
+        ready = refusal.ready if refusal else self._foreign_service()
+        ready = ready or ready_verdict(status, self._observed, self._spec.replicas)
+        overdue = self._overdue(status, blocked.terms)
+        found = Findings(ready=ready, to_mend=blocked.terms.to_mend, overdue=overdue)
+        await self._write(report.concluded(status, found))
+        await self._warn_overdue(overdue)
+        _raise_all(failures)
+        return Outcome(f"blocked: {blocked.why}", GATE_WAIT)
+
+    async def _restore_routes(self) -> list[OperatorError]:
+        """Whoever may not be rendered goes on serving, and must be found: answers what is raised once all is told."""
+        if not self._standing_routes():
+            return []
+        # What seems to be missing may be somebody else's, whom a filtered cache does not know.
+        self._facts = await self._dependencies.observer.facts(self._engine)
+        if self._foreign_service() is not None:
+            return []
+        try:
+            await self._dependencies.actor.ensure(self._standing_routes())
+        except FencedError:
+            raise
+        except OperatorError as err:
+            return [err]
+        return []
+
+    def _standing_routes(self) -> tuple[Manifest, ...]:
+        blueprint = self._blueprint(None, NO_INSTANCE)
+        return standing_routes(self._engine.status, self._observed, blueprint, self._engine.metadata.uid)
+
+    def _foreign_service(self) -> Verdict | None:
+        return foreign_service(self._observed.service, self._engine.metadata.uid)
+
+    def _overdue(self, status: EngineStatus, terms: Terms) -> Stalled | None:
+        return overdue_generation(status, self._observed.current, terms.progress_deadline, self._now)
+
+    async def _warn_overdue(self, overdue: Stalled | None) -> None:
+        if overdue is not None:
+            await self._dependencies.warner.warn(self._engine.metadata, overdue_warning(overdue))
+
+    @property
+    def _scrape(self) -> Scrape:
+        return self._dependencies.scraper.of_instance(self._engine.metadata.namespace, self._spec.instance_ref)
+
+    @property
+    def _report(self) -> Report:
+        return Report(self._engine, self._now)
+
+    @property
+    def _observed(self) -> EngineFacts:
+        if self._facts is None:
+            raise RuntimeError("facts are read before they are used")
+        return self._facts
+
+    async def _write(self, status: EngineStatus) -> None:
+        self._engine = await self._dependencies.statuses.write(self._engine, status)
+
+    def _record(self, *, is_success: bool) -> None:
+        self._dependencies.recorder.record(self._engine, self._facts)
+        if is_success:
+            self._dependencies.recorder.reconciled(self._engine, self._dependencies.clock.now())
+
+
+def _raise_all(errors: list[OperatorError]) -> None:
+    if not errors:
+        return
+    if len(errors) == 1:
+        raise errors[0]
+    raise TransientError("; ".join(str(error) for error in errors)) from errors[0]

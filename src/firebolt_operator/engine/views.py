@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import CONTAINER_ENGINE, FIELD_MANAGER, LABEL_ENGINE, LABEL_GENERATION
-from firebolt_operator.api.subset import is_subset
+from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.texts import MOST_CHARACTERS
+from firebolt_operator.manifests.managed_fields import is_ours
+from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest
 
 _WRITTEN = ("metadata", "spec", "data")
@@ -154,7 +155,7 @@ _bookkeeping = msgspec.json.Decoder(_Bookkeeping)
 def decode_statefulset(body: bytes) -> Child:
     kept = _bookkeeping.decode(body)
     entries = kept.metadata.managed_fields
-    ours = next((each for each in entries if (each.manager, each.operation) == (FIELD_MANAGER, "Apply")), None)
+    ours = next((each for each in entries if is_ours(each.manager, each.operation)), None)
     return msgspec.structs.replace(
         _children.decode(body),
         applied=bytes(ours.fields_v1) if ours else b"",

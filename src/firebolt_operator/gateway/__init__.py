@@ -1,0 +1,1 @@
+"""The gateway of an instance: its pods, its Service and its rights. Pure."""

@@ -3,14 +3,20 @@
 from typing import Final
 
 from firebolt_operator.api import names
+from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.resources import DEPLOYMENTS
-from firebolt_operator.components.identity import child_metadata, component_labels
-from firebolt_operator.components.pod import ComponentPod, merged_component_pod, primary_container, user_pod_spec
 from firebolt_operator.gateway.envoy_container import envoy_container, envoy_volumes
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.wake_agent import token_volume, wake_agent_container
-from firebolt_operator.policy import component_rules
-from firebolt_operator.policy.protected_secrets import protected_secret_names
+from firebolt_operator.manifests.components import (
+    ComponentPod,
+    component_metadata,
+    merged_component_pod,
+    primary_container,
+    user_pod_spec,
+)
+from firebolt_operator.policy.component_rules import GATEWAY
+from firebolt_operator.policy.protected_secrets import keeps_volume, protected_secret_names
 from firebolt_operator.refs import Manifest
 
 DEFAULT_REPLICAS: Final = 2
@@ -22,10 +28,10 @@ def gateway_deployment(inputs: GatewayInputs, config_hash: str) -> Manifest:
     return {
         "apiVersion": DEPLOYMENTS.api_version,
         "kind": DEPLOYMENTS.kind,
-        "metadata": child_metadata(instance, names.gateway_name(instance.metadata.name), names.COMPONENT_GATEWAY),
+        "metadata": component_metadata(instance, names.gateway_name(instance.metadata.name), names.COMPONENT_GATEWAY),
         "spec": {
             "replicas": DEFAULT_REPLICAS if replicas is None else replicas,
-            "selector": {"matchLabels": component_labels(instance, names.COMPONENT_GATEWAY)},
+            "selector": {"matchLabels": component_labels(instance.metadata.name, names.COMPONENT_GATEWAY)},
             # Full capacity at all times: a new pod is ready before an old one goes.
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}},
             "template": _pod_template(inputs, config_hash),
@@ -35,11 +41,11 @@ def gateway_deployment(inputs: GatewayInputs, config_hash: str) -> Manifest:
 
 def _pod_template(inputs: GatewayInputs, config_hash: str) -> Manifest:
     envoy = envoy_container(inputs)
-    users_envoy = primary_container(inputs.template, component_rules.GATEWAY, envoy)
+    users_envoy = primary_container(inputs.template, GATEWAY.primary, envoy)
     wakes = inputs.wakes_engines
     pod = ComponentPod(
-        rules=component_rules.GATEWAY,
-        labels=component_labels(inputs.instance, names.COMPONENT_GATEWAY),
+        primary=GATEWAY.primary,
+        labels=component_labels(inputs.instance.metadata.name, names.COMPONENT_GATEWAY),
         annotations={names.ANNOTATION_CONFIG_HASH: config_hash},
         container=envoy,
         volumes=[*envoy_volumes(inputs), *([token_volume()] if wakes else [])],
@@ -50,8 +56,9 @@ def _pod_template(inputs: GatewayInputs, config_hash: str) -> Manifest:
             "enableServiceLinks": False,
             "terminationGracePeriodSeconds": inputs.times.drain_seconds,
         },
+        keeps_volume=keeps_volume(GATEWAY, protected_secret_names(inputs.instance)),
     )
-    return merged_component_pod(inputs.template, pod, protected_secrets=protected_secret_names(inputs.instance))
+    return merged_component_pod(inputs.template, pod)
 
 
 def _identity(inputs: GatewayInputs) -> Manifest:

@@ -1,13 +1,13 @@
 """What does the Envoy container look like?"""
 
+from importlib.resources import files
 from typing import Final
 
 from firebolt_operator.api import names
-from firebolt_operator.components.images import pull_policy
+from firebolt_operator.gateway.envoy.http_filters import HEALTH_PATH
 from firebolt_operator.gateway.hardening import ENVOY_USER, hardened
-from firebolt_operator.gateway.http_filters import HEALTH_PATH
 from firebolt_operator.gateway.inputs import GatewayInputs, SecretMount
-from firebolt_operator.gateway.shutdown import envoy_lifecycle
+from firebolt_operator.manifests.images import component_pull_policy
 from firebolt_operator.refs import Manifest
 
 CONFIG_FOLDER: Final = "/etc/envoy"
@@ -20,7 +20,7 @@ def envoy_container(inputs: GatewayInputs) -> Manifest:
     return {
         "name": names.CONTAINER_ENVOY,
         "image": inputs.image,
-        "imagePullPolicy": pull_policy(inputs.image),
+        "imagePullPolicy": component_pull_policy(inputs.image),
         "args": ["envoy", "-c", f"{CONFIG_FOLDER}/{CONFIG_KEY}"],
         "ports": [
             {"name": "http", "containerPort": names.PORT_GATEWAY, "protocol": "TCP"},
@@ -65,3 +65,11 @@ def _secret_mount(mount: SecretMount) -> Manifest:
 def _secret_volume(mount: SecretMount) -> Manifest:
     items = {"items": [{"key": key, "path": key} for key in mount.keys]} if mount.keys else {}
     return {"name": mount.volume, "secret": {"secretName": mount.secret, **items}}
+
+
+DRAIN_SCRIPT: Final = files("firebolt_operator.gateway").joinpath("drain.sh").read_text(encoding="utf-8")
+
+
+def envoy_lifecycle(grace_seconds: int) -> Manifest:
+    script = f"GRACE_SECONDS={grace_seconds}\n{DRAIN_SCRIPT}"
+    return {"preStop": {"exec": {"command": ["bash", "-c", script]}}}

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from firebolt_operator.api.gateway_times import GatewayTimes, gateway_times
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.components.pod import user_pod_spec
-from firebolt_operator.policy.reading import text
+from firebolt_operator.manifests.components import user_pod_spec
+from firebolt_operator.manifests.reading import text
 from firebolt_operator.refs import Manifest
 
 

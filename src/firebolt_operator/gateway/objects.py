@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import CONFIG_MAPS
-from firebolt_operator.components.config_hash import config_hash
-from firebolt_operator.components.identity import child_metadata
-from firebolt_operator.gateway.bootstrap import envoy_yaml
 from firebolt_operator.gateway.deployment import gateway_deployment
+from firebolt_operator.gateway.envoy.bootstrap import envoy_yaml
 from firebolt_operator.gateway.envoy_container import CONFIG_KEY
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.rbac import gateway_identity
 from firebolt_operator.gateway.service import gateway_disruption_budget, gateway_service
+from firebolt_operator.manifests.components import component_metadata
+from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.refs import Manifest
 
 
@@ -45,7 +45,7 @@ def gateway_objects(inputs: GatewayInputs) -> GatewayObjects:
 def gateway_config_hash(inputs: GatewayInputs, config: str) -> str:
     """Covers mounted Secrets by version, never by content."""
     revisions = inputs.tls.revisions
-    return config_hash(f"{config}\0{','.join(revisions)}" if revisions else config)
+    return content_hash(f"{config}\0{','.join(revisions)}" if revisions else config)
 
 
 def _config_map(inputs: GatewayInputs, config: str) -> Manifest:
@@ -54,6 +54,6 @@ def _config_map(inputs: GatewayInputs, config: str) -> Manifest:
     return {
         "apiVersion": CONFIG_MAPS.api_version,
         "kind": CONFIG_MAPS.kind,
-        "metadata": child_metadata(instance, name, names.COMPONENT_GATEWAY),
+        "metadata": component_metadata(instance, name, names.COMPONENT_GATEWAY),
         "data": {CONFIG_KEY: config},
     }

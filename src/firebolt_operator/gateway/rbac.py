@@ -9,8 +9,8 @@ from firebolt_operator.api.resources import (
     ROLES,
     SERVICE_ACCOUNTS,
 )
-from firebolt_operator.components.identity import child_metadata
 from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.manifests.components import component_metadata
 from firebolt_operator.refs import Manifest, Resource
 
 
@@ -32,7 +32,7 @@ def gateway_accounts(inputs: GatewayInputs) -> Manifest:
     """
     instance = inputs.instance
     name, own = instance.metadata.name, names.gateway_name(instance.metadata.name)
-    metadata = child_metadata(instance, names.gateway_accounts_name(name), names.COMPONENT_GATEWAY)
+    metadata = component_metadata(instance, names.gateway_accounts_name(name), names.COMPONENT_GATEWAY)
     label = {names.LABEL_POLICY_PARAMETER: names.POLICY_PARAMETER_ACCOUNTS}
     # The instance's own account stays on the list beside a custom one: pods that still run may use it.
     accounts = dict.fromkeys(filter(None, (own, inputs.custom_service_account)))
@@ -72,7 +72,7 @@ def _object(resource: Resource, inputs: GatewayInputs) -> Manifest:
     return {
         "apiVersion": resource.api_version,
         "kind": resource.kind,
-        "metadata": child_metadata(inputs.instance, name, names.COMPONENT_GATEWAY),
+        "metadata": component_metadata(inputs.instance, name, names.COMPONENT_GATEWAY),
     }
 
 

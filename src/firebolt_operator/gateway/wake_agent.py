@@ -4,10 +4,10 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.durations import format_duration
-from firebolt_operator.gateway.clusters import LOOPBACK, REPLAY_BUFFER_BYTES
+from firebolt_operator.gateway.envoy.clusters import LOOPBACK, REPLAY_BUFFER_BYTES
 from firebolt_operator.gateway.hardening import AGENT_USER, hardened
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.policy.reading import mapping
+from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.refs import Manifest
 
 SERVICE_ACCOUNT_FOLDER: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -6,12 +6,13 @@ from enum import Enum
 
 from firebolt_operator.api.instance import InstanceStatus
 from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.look_again import After, AtOnce, LookAgain
 from firebolt_operator.refs import Manifest, Warn
 
-AT_ONCE = timedelta(0)
-POLL = timedelta(seconds=5)  # while the metadata service starts
-REST = timedelta(seconds=30)
-FAILED_REST = timedelta(minutes=5)
+AT_ONCE = AtOnce()
+POLL = After(timedelta(seconds=5))  # while the metadata service starts
+REST = After(timedelta(seconds=30))
+FAILED_REST = After(timedelta(minutes=5))
 
 
 class Stage(Enum):
@@ -91,7 +92,7 @@ class Step:
 class InstancePlan:
     reason: str  # for people: what this pass does, and why
     status: InstanceStatus
-    look_again_after: timedelta
+    look_again: LookAgain
     patch: Manifest | None = None  # of the instance itself; the version it was decided on is added to it
     steps: tuple[Step, ...] = ()
     problem: Problem | None = None

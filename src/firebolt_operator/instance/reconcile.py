@@ -1,90 +1,116 @@
-"""One instance, one pass: observe everything, decide purely, write in a crash-safe order, one status write."""
+"""The pass proper: upkeep, facts, decision, writes, one status."""
 
-from datetime import timedelta
-from typing import Final
+from dataclasses import replace
 
-from firebolt_operator.api import names
-from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.instance_id import ENTROPY_BYTES, mint_instance_id
 from firebolt_operator.api.names import EventReason
-from firebolt_operator.api.serialise import parse_instance
-from firebolt_operator.errors import UnreadableError
-from firebolt_operator.instance import deletion, gateway_end
-from firebolt_operator.instance.instance_pass import InstancePass
-from firebolt_operator.instance.memory import Memory
-from firebolt_operator.instance.observe import Observer
-from firebolt_operator.instance.surroundings import InstanceSurroundings
-from firebolt_operator.instance.views import decode_metadata
-from firebolt_operator.refs import Ref, Warn
+from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.instance.act.writes import StepFailure, carry_out, patch_instance
+from firebolt_operator.instance.decide.components import Situation, decide_instance, status_after, step_problem
+from firebolt_operator.instance.decide.setup import decide_setup
+from firebolt_operator.instance.decide.steps import unconfirmed
+from firebolt_operator.instance.dependencies import InstanceDependencies
+from firebolt_operator.instance.observe.observer import Observer
+from firebolt_operator.instance.plan import InstancePlan, Problem, Stage
+from firebolt_operator.reconciling.status import INSTANCE_STATUS, put_status
 from firebolt_operator.runtime.controller import Outcome
-from firebolt_operator.runtime.objects import Key
 
-LOOK_AGAIN: Final = timedelta(seconds=1)  # while the pods of a deleted instance end; their events are not watched
-UNREADABLE = Warn(
-    reason=EventReason.UNREADABLE,
-    action="Reconcile",
-    note="the operator cannot decode this instance (is something in it nested very deeply?) and leaves it and all that"
-    " it has as they are; edit it, or delete it",
-)
+PASSWORD_BYTES = 12
+TERMINAL_EVENTS = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
 
 
-class InstanceReconciler:
-    """Made anew by every leader."""
+class InstancePass:
+    """Lives for one pass; `instance` moves on with every write of it."""
 
-    def __init__(self, surroundings: InstanceSurroundings) -> None:
-        self._around = surroundings
-        self._memories: dict[Key, Memory] = {}
+    def __init__(self, dependencies: InstanceDependencies, observer: Observer, instance: FireboltInstance) -> None:
+        self._dependencies = dependencies
+        self._observer = observer
+        self._instance = instance
+        # Whole seconds, because a status keeps no more.
+        self._now = dependencies.clock.now().replace(microsecond=0)
 
-    async def reconcile(self, key: Key) -> Outcome:
-        observer = self._observer(key)
+    async def run(self) -> Outcome:
+        is_success = False
         try:
-            instance = await observer.instance(key)
-        except UnreadableError:
-            return await self._unreadable(key)
-        if instance is None:
-            self._forget(key)
-            return Outcome("gone")
-        if instance.metadata.is_deleting:
-            # Before the finalizer: the API server takes no new finalizer on an object that is being deleted.
-            return await self._delete(key, instance)
-        return await InstancePass(self._around, observer, instance).run()
+            outcome = await self._work()
+            is_success = True
+        finally:
+            self._dependencies.recorder.record(self._instance)
+            if is_success:
+                self._dependencies.recorder.reconciled(self._instance, self._dependencies.clock.now())
+        return outcome
 
-    async def _unreadable(self, key: Key) -> Outcome:
-        """All that its owner gets to see is an event; and it must be possible to delete it."""
-        ref = Ref(self._around.caches.instances.resource, *key)
-        body = await self._around.reader.get_raw(ref)
-        if body is None:
-            self._forget(key)
-            return Outcome("gone")
-        metadata = decode_metadata(body)
-        if metadata.is_deleting:
-            return await self._delete(key, parse_instance(body))
-        await self._around.events.warn(ref, metadata.uid, UNREADABLE, now=self._around.clock.now())
-        return Outcome("set aside: it cannot be decoded")
+    async def _work(self) -> Outcome:
+        new_id = mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
+        upkeep = decide_setup(self._instance, new_id=new_id, now=self._now)
+        if upkeep is not None:
+            return await self._keep_up(upkeep)
+        situation = Situation(
+            instance=self._instance,
+            facts=await self._observer.facts(self._instance),
+            blueprint=self._dependencies.blueprints.of(self._instance),
+            new_password=self._dependencies.entropy(PASSWORD_BYTES).hex(),
+            now=self._now,
+            operator_account=self._dependencies.operator_account,
+        )
+        return await self._carry_out(*await self._decide(situation))
 
-    async def _delete(self, key: Key, instance: FireboltInstance) -> Outcome:
-        if names.FINALIZER_INSTANCE not in instance.metadata.finalizers:
-            return Outcome("waiting for the finalizers of others")
-        around = self._around
-        left = await gateway_end.end_gateway(instance, around.reader, around.writer)
-        if left and gateway_end.is_waited_for(instance, around.clock.now()):
-            # Their queries still need what the sweep would take away.
-            return Outcome(f"waiting for {left} gateway pods", look_again_after=LOOK_AGAIN)
-        await deletion.delete_children(instance, self._around.reader, self._around.writer)
-        await deletion.remove_finalizer(instance, self._around.writer)
-        self._forget(key)
-        return Outcome("deleted")
+    async def _decide(self, situation: Situation) -> tuple[Situation, InstancePlan]:
+        """Nothing is made for the first time before the server itself says that its name is free."""
+        plan = decide_instance(situation)
+        while refs := unconfirmed(plan.steps, situation.facts):
+            facts = await self._observer.confirmed(self._instance, situation.facts, refs)
+            situation = replace(situation, facts=facts)
+            plan = decide_instance(situation)
+        return situation, plan
 
-    def _observer(self, key: Key) -> Observer:
-        around = self._around
-        return Observer(
-            caches=around.caches,
-            watches=around.secrets,
-            reader=around.reader,
-            memory=self._memories.setdefault(key, Memory()),
+    async def _keep_up(self, plan: InstancePlan) -> Outcome:
+        if plan.patch is not None:
+            await patch_instance(self._instance, plan.patch, self._dependencies.writer)
+        else:
+            for reason in TERMINAL_EVENTS:
+                self._dependencies.warner.settle(self._instance.metadata, reason)
+            await self._write(plan.status)
+        return Outcome(plan.reason, plan.look_again)
+
+    async def _carry_out(self, situation: Situation, plan: InstancePlan) -> Outcome:
+        failure = await carry_out(plan.steps, self._dependencies.writer, self._observer.memory.answers)
+        problem = plan.problem if failure is None else step_problem(failure.step, str(failure.error))
+        if problem is not None:
+            raise await self._end_early(situation, problem, failure)
+        for warning in plan.warnings:
+            # Before the status: whoever dies in between warns again rather than never.
+            await self._dependencies.warner.warn(self._instance.metadata, warning)
+        await self._write(plan.status)
+        return Outcome(plan.reason, plan.look_again)
+
+    async def _end_early(
+        self, situation: Situation, problem: Problem, failure: StepFailure | None
+    ) -> OperatorError | ExceptionGroup[OperatorError]:
+        """The error that the pass ends with; the root cause comes first and is never lost."""
+        error = _error(problem, failure)
+        try:
+            await self._write(status_after(situation, problem))
+        except FencedError:
+            raise
+        except OperatorError as status_error:
+            return ExceptionGroup("neither the pass nor its status went through", [error, status_error])
+        return error
+
+    async def _write(self, status: InstanceStatus) -> None:
+        if status == self._instance.status:
+            return
+        self._instance = await put_status(
+            INSTANCE_STATUS, self._instance, status, reader=self._dependencies.reader, writer=self._dependencies.writer
         )
 
-    def _forget(self, key: Key) -> None:
-        self._around.recorder.forget(*key)
-        self._around.secrets.forget(key)
-        self._around.blueprints.forget(key)
-        self._memories.pop(key, None)
+
+def _error(problem: Problem, failure: StepFailure | None) -> OperatorError:
+    if problem.stage is Stage.CHECKS:
+        # Only an edit helps, and an edit starts a pass.
+        return SpecRejectedError(f"{problem.condition} ({problem.reason})", problem.message)
+    kind = TransientError if failure is None or isinstance(failure.error, TransientError) else OperatorError
+    error = kind(str(problem))
+    error.__cause__ = None if failure is None else failure.error
+    return error

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import FIELD_MANAGER, LABEL_INSTANCE
-from firebolt_operator.policy.reading import mapping
+from firebolt_operator.api.names import LABEL_INSTANCE
+from firebolt_operator.manifests.managed_fields import applied_fields
 from firebolt_operator.refs import Manifest
 
 COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
@@ -65,7 +65,7 @@ def live_object(document: Manifest) -> LiveObject:
     return LiveObject(
         metadata=msgspec.convert(metadata, ObjectMeta),
         content=content,
-        owned=_owned(metadata),
+        owned=applied_fields(metadata),
         ready_replicas=(document.get("status") or {}).get("readyReplicas") or 0,
     )
 
@@ -85,14 +85,6 @@ def decode_secret(body: bytes) -> SecretView:
 def decode_metadata(body: bytes) -> ObjectMeta:
     """All that matters of a volume claim, or of anything that is only to be deleted."""
     return _claims.decode(body).metadata
-
-
-def _owned(metadata: Manifest) -> Manifest:
-    for entry in metadata.get("managedFields") or []:
-        is_ours = entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply"
-        if is_ours and not entry.get("subresource"):
-            return mapping(entry.get("fieldsV1"))
-    return {}
 
 
 def _plain(encoded: str) -> str:

@@ -9,9 +9,9 @@ from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop
 from firebolt_operator.api.names import CONTAINER_ENGINE
 from firebolt_operator.api.quantities import canonical_quantity, parse_quantity
 from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.manifests.reading import mapping, mappings
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid
 from firebolt_operator.policy.inherited import ClassTemplate
-from firebolt_operator.policy.reading import mapping, mappings
 from firebolt_operator.refs import Manifest
 
 RESOURCES: Final = Path("spec").child("template", "spec", "containers").at(CONTAINER_ENGINE).child("resources")

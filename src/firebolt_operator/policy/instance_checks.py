@@ -8,12 +8,12 @@ from firebolt_operator.api import names
 from firebolt_operator.api.gateway_times import DRAIN_RANGE, HOLD_RANGE, Range, parse_within
 from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
+from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.policy import component_rules
 from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
-from firebolt_operator.policy.reading import mapping
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
 from firebolt_operator.refs import Manifest
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from firebolt_operator.api.names import RESERVED_PREFIX
+from firebolt_operator.manifests.reading import mapping, mappings, text
 from firebolt_operator.policy.component_rules import METADATA_FIELDS, USABLE_METADATA, ComponentRules, OwnedField
 from firebolt_operator.policy.field_errors import FieldError, Path, duplicate, forbidden
-from firebolt_operator.policy.reading import mapping, mappings, text
 from firebolt_operator.refs import Manifest
 
 RESERVED_KEY: Final = f'keys with the "{RESERVED_PREFIX}" prefix are reserved for the operator'

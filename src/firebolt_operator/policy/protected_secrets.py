@@ -12,7 +12,8 @@ from typing import Any, Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.tls import TLSListener
-from firebolt_operator.policy.reading import mapping, mappings, text
+from firebolt_operator.manifests.reading import mapping, mappings, text
+from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.refs import Manifest
 
 IsProtected = Callable[[str], bool]
@@ -122,6 +123,11 @@ def reaches_protected(volume: Manifest, protected: Collection[str]) -> bool:
     return any(is_protected(name, protected) for name in volume_secrets(volume)) or any(
         is_database_claim(name) for name in volume_claims(volume)
     )
+
+
+def keeps_volume(rules: ComponentRules, protected: Collection[str]) -> Callable[[Manifest], bool]:
+    """Checks refuse these already; what slips past them neither shadows a volume of ours nor shows a Secret of ours."""
+    return lambda volume: not (rules.owns_volume(str(volume.get("name", ""))) or reaches_protected(volume, protected))
 
 
 def is_generation_tls_secret(name: str) -> bool:

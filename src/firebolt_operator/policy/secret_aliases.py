@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from firebolt_operator.manifests.reading import mapping, mappings, text
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
 from firebolt_operator.policy.protected_secrets import (
     IsProtected,
@@ -11,7 +12,6 @@ from firebolt_operator.policy.protected_secrets import (
     volume_claims,
     volume_secrets,
 )
-from firebolt_operator.policy.reading import mapping, mappings, text
 from firebolt_operator.refs import Manifest
 
 CONTAINER_LISTS: Final = ("containers", "initContainers")

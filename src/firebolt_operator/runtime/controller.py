@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Final, Generic, Literal, Protocol, TypeVar, cast
 
 from firebolt_operator.errors import FencedError, OperatorError, SpecRejectedError, TransientError
+from firebolt_operator.look_again import WHEN_CHANGED, After, AtOnce, LookAgain, WhenChanged
 from firebolt_operator.observability.logs import log_context
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -27,12 +28,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a pass came to. There is one reason to look again: a deadline, or progress that goes on at once."""
+    """What a pass came to, and when the next one is due."""
 
     reason: str
-    look_again_after: timedelta | None = None
-    again: bool = False
-    is_urgent: bool = False  # what comes next must not wait behind others
+    look_again: LookAgain = WHEN_CHANGED
 
 
 Reconcile = Callable[[K], Awaitable[Outcome]]
@@ -117,9 +116,9 @@ class Controller(Generic[K]):
         """Urgent progress goes on right here: in the queue it would wait for all who have come to the same point."""
         for _ in range(MOST_IN_A_ROW):
             outcome = await self._pass(job)
-            if outcome is None or not outcome.again:
+            if outcome is None or not isinstance(outcome.look_again, AtOnce):
                 return
-            if not outcome.is_urgent or self.queue.is_closed:
+            if not outcome.look_again.is_urgent or self.queue.is_closed:
                 break
             await asyncio.sleep(0)
         self.queue.again(job.key)
@@ -148,17 +147,19 @@ class Controller(Generic[K]):
         is_news = self._last_reasons.get(key) != outcome.reason
         fields = {"reason": outcome.reason, "seconds": round(seconds, 4)}
         log.log(logging.INFO if is_news else logging.DEBUG, "reconciled", extra=fields)
-        if outcome.again:
-            self._last_reasons[key] = outcome.reason
-            return "requeue"
-        self.queue.forget(key)
-        if outcome.look_again_after is None:
-            # Nothing is kept of a key that may never come back.
-            self._last_reasons.pop(key, None)
-            return "success"
         self._last_reasons[key] = outcome.reason
-        self.queue.add_after(key, outcome.look_again_after)
-        return "requeue_after"
+        match outcome.look_again:
+            case AtOnce():
+                return "requeue"
+            case After(wait):
+                self.queue.forget(key)
+                self.queue.add_after(key, wait)
+                return "requeue_after"
+            case WhenChanged():
+                self.queue.forget(key)
+                # Nothing is kept of a key that may never come back.
+                self._last_reasons.pop(key)
+                return "success"
 
     def _fail(self, job: Job[K], err: Exception, seconds: float) -> None:
         self._last_reasons.pop(job.key, None)

@@ -19,22 +19,23 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.arrivals import Arrivals
+from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from firebolt_operator.wake.decide.wake_requests import WakeRequests
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
 from firebolt_operator.wake.farewell import Farewell
-from firebolt_operator.wake.holding import Desk
+from firebolt_operator.wake.hold_handler import HoldHandler
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.memory import EnvoyMemory
 from firebolt_operator.wake.metrics import Levels, WakeMetrics
 from firebolt_operator.wake.readiness import MOST_BLIND_SECONDS, Readiness
+from firebolt_operator.wake.requester import WakeRequester
 from firebolt_operator.wake.routing import EnvoyRoutes, Resolve, Routes
-from firebolt_operator.wake.server import hold_app, metrics_app, serving
+from firebolt_operator.wake.server import METRICS_IDLE_SECONDS, hold_app, serving, with_health
 from firebolt_operator.wake.settings import AgentSettings
-from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
-from firebolt_operator.wake.stamper import Stamper
-from firebolt_operator.wake.stamping import StampBook
-from firebolt_operator.wake.verdicts import Verdicts
+from firebolt_operator.wake.unwakeable import UnwakeableEngines
 
 FIELD_MANAGER: Final = "firebolt-wake-agent"
 PATCH_SECONDS: Final = 10.0
@@ -58,7 +59,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    desk: Desk
+    handler: HoldHandler
     metrics: Metrics
     recorder: WakeMetrics
     services: Sequence[Service]
@@ -100,8 +101,8 @@ def build_agent(
     informer = Informer(cache, door.reader, clock, random.Random(), ask_seconds=MOST_BLIND_SECONDS)
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
-    verdicts = Verdicts(holds, clock, readiness.has_endpoints)
-    book = StampBook(
+    verdicts = UnwakeableEngines(holds, clock, readiness.has_endpoints)
+    book = WakeRequests(
         is_waiting=lambda engine: holds.count(engine) > 0,
         waiting=lambda: [engine for engine in holds.by_engine() if not readiness.has_endpoints(engine)],
     )
@@ -113,12 +114,12 @@ def build_agent(
         ready_engines=readiness.ready_engines,
     )
     recorder = WakeMetrics(metrics, levels)
-    stamper = Stamper(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
+    stamper = WakeRequester(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
     readiness.listen(ready=holds.release)
     for forget in (stamper.forget, verdicts.forget):
         readiness.listen(ready=forget, arriving=forget)
-    desk = Desk(
+    handler = HoldHandler(
         readiness=readiness,
         holds=holds,
         verdicts=verdicts,
@@ -128,7 +129,7 @@ def build_agent(
         clock=clock,
         hold_timeout=settings.hold_timeout,
     )
-    return Agent(desk, metrics, recorder, (informer, memory, stamper, arrivals))
+    return Agent(handler, metrics, recorder, (informer, memory, stamper, arrivals))
 
 
 @asynccontextmanager
@@ -143,11 +144,12 @@ async def running_agent(
         routes = EnvoyRoutes(admin, settings.namespace, resolve)
         agent = build_agent(settings, door, admin, routes, clock, metrics)
         await stack.enter_async_context(_running(agent.services))
-        farewell = Farewell(agent.desk.answer, admin, clock, settings.drain_timeout)
+        farewell = Farewell(agent.handler.answer, admin, clock, settings.drain_timeout)
         holds = hold_app(farewell.answer, agent.recorder, clock)
-        hold_port = await stack.enter_async_context(serving(holds, BindAddress(LOOPBACK, settings.hold_port)))
-        scrapes = metrics_app(metrics.render)
-        metrics_port = await stack.enter_async_context(serving(scrapes, BindAddress(EVERYWHERE, settings.metrics_port)))
+        on_loopback, for_all = BindAddress(LOOPBACK, settings.hold_port), BindAddress(EVERYWHERE, settings.metrics_port)
+        hold_port = await stack.enter_async_context(serving(holds, on_loopback))
+        scrapes = with_health(metrics_app(metrics.render, None))
+        metrics_port = await stack.enter_async_context(serving(scrapes, for_all, METRICS_IDLE_SECONDS))
         yield RunningAgent(Ports(hold_port, metrics_port), farewell)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.wake.answers import LEAVING, Answer
+from firebolt_operator.wake.decide.answers import LEAVING, Answer
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin
 
 BEFORE_THE_END: Final = timedelta(seconds=3)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-from firebolt_operator.wake.answers import FLAPPED, MISSING, STOPPED, TIMED_OUT
+from firebolt_operator.wake.decide.answers import FLAPPED, MISSING, STOPPED, TIMED_OUT
 
 
 class Ending(Enum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Never
 
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.wake.capacity import HoldLimits, hold_cap
+from firebolt_operator.wake.decide.capacity import HoldLimits, hold_cap
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin
 
 REFRESH_SECONDS: Final = 5.0

@@ -9,8 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from firebolt_operator.observability.metrics import Metrics
-from firebolt_operator.wake.answers import DECISIONS
-from firebolt_operator.wake.stamper import StampResult
+from firebolt_operator.wake.decide.answers import DECISIONS
+from firebolt_operator.wake.requester import StampResult
 
 PREFIX: Final = "firebolt_gateway_wake_"
 HOLD_SECONDS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 90.0, 120.0)

@@ -8,7 +8,7 @@ from typing import Final
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.objects import Aside
-from firebolt_operator.wake.slices import BY_ENGINE, SERVICE_LABEL, SliceView, engine_of
+from firebolt_operator.wake.decide.slices import BY_ENGINE, SERVICE_LABEL, SliceView, engine_of
 
 MOST_BLIND_SECONDS: Final = 90.0
 

@@ -10,15 +10,14 @@ from aiohttp import web
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.servers import BindAddress
-from firebolt_operator.wake.answers import DECISION_HEADER, Answer
+from firebolt_operator.wake.decide.answers import DECISION_HEADER, Answer
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 CLOSING_SECONDS: Final = 2.5  # for holds under way when the process stops; two servers share the pod's grace
-IDLE_SECONDS: Final = 86_400.0  # Envoy must close first: a connection that closes under it skips the hold
+HOLD_IDLE_SECONDS: Final = 86_400.0  # Envoy must close first: a connection that closes under it skips the hold
+METRICS_IDLE_SECONDS: Final = 75.0  # anybody may connect there: nobody keeps a connection for nothing
 BACKLOG: Final = 1024  # a burst of holds; a connection that is refused skips the hold as well
 
 Ask = Callable[[str], Awaitable[Answer]]
-Render = Callable[[], Awaitable[bytes]]
 
 
 class AnswerRecorder(Protocol):
@@ -39,28 +38,24 @@ def hold_app(ask: Ask, recorder: AnswerRecorder, clock: Clock) -> web.Applicatio
 
     app = web.Application()
     app.router.add_route("*", "/hold", hold)
-    app.router.add_get("/healthz", _healthz)
-    return app
+    return with_health(app)
 
 
-def metrics_app(render: Render) -> web.Application:
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(body=await render(), headers={"Content-Type": CONTENT_TYPE})
-
-    app = web.Application()
-    app.router.add_get("/metrics", metrics)
+def with_health(app: web.Application) -> web.Application:
     app.router.add_get("/healthz", _healthz)
     return app
 
 
 @asynccontextmanager
-async def serving(app: web.Application, address: BindAddress) -> AsyncGenerator[int]:
+async def serving(
+    app: web.Application, address: BindAddress, idle_seconds: float = HOLD_IDLE_SECONDS
+) -> AsyncGenerator[int]:
     """The port it listens on; raises ConfigurationError if that is taken."""
     runner = web.AppRunner(
         app,
         access_log=None,
         handler_cancellation=True,  # a caller that hangs up ends its hold
-        keepalive_timeout=IDLE_SECONDS,
+        keepalive_timeout=idle_seconds,
         shutdown_timeout=CLOSING_SECONDS,
     )
     await runner.setup()

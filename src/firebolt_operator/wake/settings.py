@@ -11,7 +11,7 @@ from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import Flag, Kind, UsageError, parse_flags
 from firebolt_operator.observability.log_flags import LOG_FLAGS, parse_log_settings
 from firebolt_operator.observability.logs import LogSettings
-from firebolt_operator.wake.capacity import HoldLimits
+from firebolt_operator.wake.decide.capacity import HoldLimits
 
 DEFAULT_HOLD_CAP: Final = 256
 DEFAULT_HOLD_TIMEOUT: Final = timedelta(seconds=120)

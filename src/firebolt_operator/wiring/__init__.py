@@ -1,0 +1,1 @@
+"""Which parts the process consists of."""

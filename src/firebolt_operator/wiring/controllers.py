@@ -5,26 +5,30 @@ import secrets
 from dataclasses import dataclass
 
 from firebolt_operator.api.names import CONTROLLER_ENGINE, CONTROLLER_ENGINE_CLASS, CONTROLLER_INSTANCE
-from firebolt_operator.engine import mapping as engine_mapping
-from firebolt_operator.engine.caches import EngineCaches, engine_caches
-from firebolt_operator.engine.inputs import EngineImages
-from firebolt_operator.engine.metrics import EngineMetrics, EngineRecorder, NoEngineRecorder
-from firebolt_operator.engine.reconcile import EngineReconciler
-from firebolt_operator.engine.scrape_places import ScrapePlaces
-from firebolt_operator.engine.surroundings import EngineSettings, Surroundings
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.engine.dependencies import EngineDependencies
+from firebolt_operator.engine.inputs import EngineImages, EngineSettings
+from firebolt_operator.engine.lifecycle import EngineReconciler
+from firebolt_operator.engine.observe import watches as engine_watches
+from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.metrics import EngineMetrics, EngineRecorder, NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
+from firebolt_operator.engine.render.renderer import MemoisedRenderer
+from firebolt_operator.engineclass import watches as class_watches
 from firebolt_operator.engineclass.reconcile import EngineClassReconciler
-from firebolt_operator.instance import mapping as instance_mapping
-from firebolt_operator.instance.blueprint import BlueprintMemory, InstanceImages
-from firebolt_operator.instance.caches import InstanceCaches, instance_caches
-from firebolt_operator.instance.metrics import InstanceMetrics, InstanceRecorder, NoInstanceRecorder
-from firebolt_operator.instance.reconcile import InstanceReconciler
-from firebolt_operator.instance.secret_watches import SecretWatches
-from firebolt_operator.instance.surroundings import InstanceSurroundings
+from firebolt_operator.instance.dependencies import InstanceDependencies
+from firebolt_operator.instance.lifecycle import InstanceReconciler
+from firebolt_operator.instance.observe import watches as instance_watches
+from firebolt_operator.instance.observe.caches import InstanceCaches, instance_caches
+from firebolt_operator.instance.observe.metrics import InstanceMetrics, InstanceRecorder, NoInstanceRecorder
+from firebolt_operator.instance.observe.secret_watches import SecretWatches
+from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
+from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.controller import Controller
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.objects import Key
-from firebolt_operator.wiring.parts import Parts
+from firebolt_operator.wiring.factory import ControllerFactory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,84 +38,87 @@ class Controllers:
     controllers: tuple[Controller[Key], ...]
 
 
-def build_controllers(parts: Parts) -> Controllers:
-    settings = parts.settings
+def build_controllers(factory: ControllerFactory) -> Controllers:
+    settings = factory.settings
     engines = engine_caches(settings.namespaces, settings.watch_label_selector)
     instances = instance_caches(engines.instances, settings.namespaces)
-    watches, instance = _instance_controller(parts, instances)
+    watches, instance = _instance_controller(factory, instances)
     return Controllers(
         informers=(
-            *(parts.informer(cache) for cache in engines.all()),
-            *(parts.informer(cache, f"instance {cache.resource.plural}") for cache in instances.own()),
+            *(factory.informer(cache) for cache in engines.all()),
+            *(factory.informer(cache, f"instance {cache.resource.plural}") for cache in instances.own()),
         ),
         services=(watches,),
-        controllers=(_engine_controller(parts, engines), instance, _class_controller(parts, engines)),
+        controllers=(_engine_controller(factory, engines), instance, _class_controller(factory, engines)),
     )
 
 
-def _engine_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
-    settings = parts.settings
-    around = Surroundings(
+def _engine_controller(factory: ControllerFactory, caches: EngineCaches) -> Controller[Key]:
+    settings = factory.settings
+    dependencies = EngineDependencies(
         caches=caches,
-        reader=parts.client,
-        writer=parts.client,
-        events=parts.events(CONTROLLER_ENGINE),
-        recorder=_engine_recorder(parts),
-        clock=parts.clock,
+        reader=factory.client,
+        writer=factory.client,
+        events=factory.events(CONTROLLER_ENGINE),
+        recorder=_engine_recorder(factory),
+        clock=factory.clock,
         settings=EngineSettings(
             images=EngineImages(engine=settings.images.engine, ui=settings.images.ui),
-            bounds=parts.bounds,
+            bounds=factory.bounds,
             drain_settle=settings.drain_settle,
         ),
-        scrapes=ScrapePlaces(parts.clock, passes=settings.concurrent_passes),
+        scrapes=ScrapePlaces(factory.clock, passes=settings.concurrent_passes),
+        blueprint=MemoisedRenderer(),
     )
-    queue = parts.queue(CONTROLLER_ENGINE)
-    controller = parts.controller(CONTROLLER_ENGINE, "FireboltEngine", queue, EngineReconciler(around).reconcile)
-    referring = engine_mapping.EnginesOf(caches.engines)
-    controller.watches(caches.engines, engine_mapping.engine_changed)
+    queue = factory.queue(CONTROLLER_ENGINE)
+    controller = factory.controller(
+        CONTROLLER_ENGINE, "FireboltEngine", queue, EngineReconciler(dependencies).reconcile
+    )
+    referring = engine_watches.EnginesOf(caches.engines)
+    controller.watches(caches.engines, engine_watches.engine_changed)
     controller.watches(caches.instances, referring.instance_changed)
     controller.watches(caches.engine_classes, referring.class_changed)
     controller.watches(caches.pods, referring.pod_changed)
     for cache in caches.children():
         controller.watches(cache, referring.child_changed)
-        controller.watches_aside(cache, engine_mapping.aside_child)
-    controller.watches_aside(caches.engines, engine_mapping.aside_engine)
-    controller.watches_aside(caches.pods, engine_mapping.aside_child)
+        controller.watches_aside(cache, engine_watches.aside_child)
+    controller.watches_aside(caches.engines, engine_watches.aside_engine)
+    controller.watches_aside(caches.pods, engine_watches.aside_child)
     controller.watches_aside(caches.instances, referring.aside_instance)
     controller.watches_aside(caches.engine_classes, referring.aside_class)
     return controller
 
 
-def _class_controller(parts: Parts, caches: EngineCaches) -> Controller[Key]:
+def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Controller[Key]:
     reconciler = EngineClassReconciler(
         classes=caches.engine_classes,
         engines=caches.engines,
-        bounds=parts.bounds,
-        reader=parts.client,
-        writer=parts.client,
-        clock=parts.clock,
+        bounds=factory.bounds,
+        reader=factory.client,
+        writer=factory.client,
+        clock=factory.clock,
     )
-    queue = parts.queue(CONTROLLER_ENGINE_CLASS)
-    controller = parts.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, reconciler.reconcile)
-    controller.watches(caches.engine_classes, engine_mapping.class_changed)
-    controller.watches(caches.engines, engine_mapping.class_of_engine)
-    controller.watches_aside(caches.engine_classes, engine_mapping.aside_engine)
+    queue = factory.queue(CONTROLLER_ENGINE_CLASS)
+    controller = factory.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, reconciler.reconcile)
+    controller.watches(caches.engine_classes, class_watches.class_changed)
+    controller.watches(caches.engines, class_watches.engine_changed)
+    controller.watches_aside(caches.engine_classes, class_watches.aside_class)
     return controller
 
 
-def _instance_controller(parts: Parts, caches: InstanceCaches) -> tuple[SecretWatches, Controller[Key]]:
-    images = parts.settings.images
-    queue = parts.queue(CONTROLLER_INSTANCE)
-    watches = SecretWatches(parts.client, parts.clock, random.Random(), queue.add)
-    around = InstanceSurroundings(
+def _instance_controller(factory: ControllerFactory, caches: InstanceCaches) -> tuple[SecretWatches, Controller[Key]]:
+    images = factory.settings.images
+    queue = factory.queue(CONTROLLER_INSTANCE)
+    watches = SecretWatches(factory.client, factory.clock, random.Random(), queue.add)
+    dependencies = InstanceDependencies(
         caches=caches,
         secrets=watches,
-        reader=parts.client,
-        writer=parts.client,
-        events=parts.events(CONTROLLER_INSTANCE),
-        recorder=_instance_recorder(parts),
-        clock=parts.clock,
-        blueprints=BlueprintMemory(
+        reader=factory.client,
+        writer=factory.client,
+        warner=Warner(FIREBOLT_INSTANCES, factory.events(CONTROLLER_INSTANCE), factory.clock),
+        recorder=_instance_recorder(factory),
+        clock=factory.clock,
+        blueprints=MemoisedRenderers(
             InstanceImages(
                 metadata=images.metadata,
                 postgres=images.postgres,
@@ -121,24 +128,28 @@ def _instance_controller(parts: Parts, caches: InstanceCaches) -> tuple[SecretWa
             )
         ),
         entropy=secrets.token_bytes,
-        operator_account=parts.settings.operator_account,
+        operator_account=factory.settings.operator_account,
     )
-    controller = parts.controller(CONTROLLER_INSTANCE, "FireboltInstance", queue, InstanceReconciler(around).reconcile)
-    controller.watches(caches.instances, instance_mapping.instance_changed)
-    controller.watches_aside(caches.instances, instance_mapping.aside_instance)
+    controller = factory.controller(
+        CONTROLLER_INSTANCE, "FireboltInstance", queue, InstanceReconciler(dependencies).reconcile
+    )
+    controller.watches(caches.instances, instance_watches.instance_changed)
+    controller.watches_aside(caches.instances, instance_watches.aside_instance)
     for cache in (*caches.children,):
-        controller.watches(cache, instance_mapping.child_changed)
-        controller.watches_aside(cache, instance_mapping.aside_child)
-    controller.watches(caches.secrets, instance_mapping.child_changed)
-    controller.watches_aside(caches.secrets, instance_mapping.aside_child)
+        controller.watches(cache, instance_watches.child_changed)
+        controller.watches_aside(cache, instance_watches.aside_child)
+    controller.watches(caches.secrets, instance_watches.child_changed)
+    controller.watches_aside(caches.secrets, instance_watches.aside_child)
     return watches, controller
 
 
-def _engine_recorder(parts: Parts) -> EngineRecorder:
+def _engine_recorder(factory: ControllerFactory) -> EngineRecorder:
     """Without a metrics server nobody would ever read them."""
-    return EngineMetrics(parts.metrics.registry) if parts.settings.metrics.bind_address != "0" else NoEngineRecorder()
+    return (
+        EngineMetrics(factory.metrics.registry) if factory.settings.metrics.bind_address != "0" else NoEngineRecorder()
+    )
 
 
-def _instance_recorder(parts: Parts) -> InstanceRecorder:
-    is_served = parts.settings.metrics.bind_address != "0"
-    return InstanceMetrics(parts.metrics.registry) if is_served else NoInstanceRecorder()
+def _instance_recorder(factory: ControllerFactory) -> InstanceRecorder:
+    is_served = factory.settings.metrics.bind_address != "0"
+    return InstanceMetrics(factory.metrics.registry) if is_served else NoInstanceRecorder()

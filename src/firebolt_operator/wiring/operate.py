@@ -26,7 +26,7 @@ from firebolt_operator.runtime.selectors import parse_selector
 from firebolt_operator.settings import Settings
 from firebolt_operator.version import current_version
 from firebolt_operator.wiring.controllers import build_controllers
-from firebolt_operator.wiring.parts import Parts
+from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.serving import health_servers, metrics_servers
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
@@ -72,7 +72,7 @@ async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credenti
     recorder = _recorder(metrics, credentials, fence)
     client = KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=KINDS)
     async with client:
-        parts = Parts(
+        factory = ControllerFactory(
             settings=settings,
             bounds=bounds,
             client=client,
@@ -80,7 +80,7 @@ async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credenti
             metrics=metrics,
             identity=f"{socket.gethostname()}_{uuid.uuid4()}",
         )
-        manager = build_manager(parts, fence)
+        manager = build_manager(factory, fence)
         _say_hello(settings, credentials)
         return await manager.run_until(stop)
 
@@ -104,23 +104,23 @@ def _recorder(metrics: Metrics, credentials: Credentials, fence: LeaseFence | Op
     return Doubts(fence, requests) if isinstance(fence, LeaseFence) else requests
 
 
-def build_manager(parts: Parts, fence: LeaseFence | OpenFence) -> Manager:
-    built = build_controllers(parts)
-    servers, services = metrics_servers(parts)
+def build_manager(factory: ControllerFactory, fence: LeaseFence | OpenFence) -> Manager:
+    built = build_controllers(factory)
+    servers, services = metrics_servers(factory)
     return Manager(
-        servers=[*health_servers(parts.settings.health_probe_bind_address), *servers],
+        servers=[*health_servers(factory.settings.health_probe_bind_address), *servers],
         informers=built.informers,
         services=[*built.services, *services],
         controllers=built.controllers,
-        election=_election(parts, fence) if isinstance(fence, LeaseFence) else None,
+        election=_election(factory, fence) if isinstance(fence, LeaseFence) else None,
     )
 
 
-def _election(parts: Parts, fence: LeaseFence) -> Election:
-    namespace = parts.settings.leader_elect_namespace or _own_namespace()
-    terms = LeaseTerms(ref=Ref(LEASES, namespace, names.LEASE_NAME), identity=parts.identity)
-    recorder = LeaderMetrics(parts.metrics, names.LEASE_NAME)
-    return Election(terms, parts.client.leases, fence, parts.clock, random.Random(), recorder)
+def _election(factory: ControllerFactory, fence: LeaseFence) -> Election:
+    namespace = factory.settings.leader_elect_namespace or _own_namespace()
+    terms = LeaseTerms(ref=Ref(LEASES, namespace, names.LEASE_NAME), identity=factory.identity)
+    recorder = LeaderMetrics(factory.metrics, names.LEASE_NAME)
+    return Election(terms, factory.client.leases, fence, factory.clock, random.Random(), recorder)
 
 
 def _own_namespace(service_account: Path = SERVICE_ACCOUNT) -> str:

@@ -16,7 +16,7 @@ from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
 from firebolt_operator.runtime.servers import HttpServer, parse_bind_address
-from firebolt_operator.wiring.parts import Parts
+from firebolt_operator.wiring.factory import ControllerFactory
 
 # Not tempfile.gettempdir(): it wants to write there, and the operator's disk is read-only.
 DEFAULT_CERTIFICATES = Path(os.environ.get("TMPDIR") or "/tmp", "k8s-metrics-server", "serving-certs")  # noqa: S108
@@ -27,19 +27,19 @@ def health_servers(address: str) -> list[HttpServer]:
     return [] if address in OFF else [HttpServer("health", health_app(), parse_bind_address(address))]
 
 
-def metrics_servers(parts: Parts) -> tuple[list[HttpServer], list[Service]]:
+def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[Service]]:
     """The server, and what keeps its certificate fresh."""
-    settings = parts.settings.metrics
+    settings = factory.settings.metrics
     if settings.bind_address in OFF:
         return [], []
     address = parse_bind_address(settings.bind_address)
     if not settings.secure:
-        return [HttpServer("metrics", metrics_app(parts.metrics.render, None), address)], []
-    access = ScrapeAccess(parts.client.reviews, parts.clock, random.Random())
-    app = metrics_app(parts.metrics.render, access)
+        return [HttpServer("metrics", metrics_app(factory.metrics.render, None), address)], []
+    access = ScrapeAccess(factory.client.reviews, factory.clock, random.Random())
+    app = metrics_app(factory.metrics.render, access)
     folder = Path(settings.cert_path) if settings.cert_path else DEFAULT_CERTIFICATES
     files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
     if not files.exist:
-        return [HttpServer("metrics", app, address, server_context(self_signed_pem(parts.clock)))], []
-    certificate = ReloadingCertificate(files, parts.clock, CertificateMetrics(parts.metrics))
+        return [HttpServer("metrics", app, address, server_context(self_signed_pem(factory.clock)))], []
+    certificate = ReloadingCertificate(files, factory.clock, CertificateMetrics(factory.metrics))
     return [HttpServer("metrics", app, address, certificate.context)], [certificate]

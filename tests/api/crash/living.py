@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from firebolt_operator.engine.caches import engine_caches
-from firebolt_operator.instance.caches import instance_caches
+from firebolt_operator.engine.observe.caches import engine_caches
+from firebolt_operator.instance.observe.caches import instance_caches
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.kinds import Kinds
@@ -20,32 +20,32 @@ from firebolt_operator.runtime.fence import OpenFence
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import _engine_controller, _instance_controller
+from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS, build_manager
-from firebolt_operator.wiring.parts import Parts
 from tests.api.crash.mortal import MortalTransport
 
 FLAGS: Final = ("--drain-settle=0", "--health-probe-bind-address=0", "--wake-agent-image=op:1")
 
 
-Build = Callable[[Parts], Manager]
+Build = Callable[[ControllerFactory], Manager]
 
 
-def engine_controller_only(parts: Parts) -> Manager:
-    caches = engine_caches(parts.settings.namespaces, "")
-    controller = _engine_controller(parts, caches)
-    return Manager(informers=[parts.informer(cache) for cache in caches.all()], controllers=[controller])
+def engine_controller_only(factory: ControllerFactory) -> Manager:
+    caches = engine_caches(factory.settings.namespaces, "")
+    controller = _engine_controller(factory, caches)
+    return Manager(informers=[factory.informer(cache) for cache in caches.all()], controllers=[controller])
 
 
-def instance_controller_only(parts: Parts) -> Manager:
-    namespaces = parts.settings.namespaces
+def instance_controller_only(factory: ControllerFactory) -> Manager:
+    namespaces = factory.settings.namespaces
     caches = instance_caches(engine_caches(namespaces, "").instances, namespaces)
-    watches, controller = _instance_controller(parts, caches)
-    informers = [parts.informer(cache) for cache in (caches.instances, *caches.own())]
+    watches, controller = _instance_controller(factory, caches)
+    informers = [factory.informer(cache) for cache in (caches.instances, *caches.own())]
     return Manager(informers=informers, services=[watches], controllers=[controller])
 
 
-def whole_operator(parts: Parts) -> Manager:
-    return build_manager(parts, OpenFence())
+def whole_operator(factory: ControllerFactory) -> Manager:
+    return build_manager(factory, OpenFence())
 
 
 @asynccontextmanager
@@ -64,8 +64,8 @@ async def _live(manager: Manager) -> None:
     raise AssertionError(f"the operator ended by itself with {code}")
 
 
-def _parts(client: KubeClient, namespace: str) -> Parts:
-    return Parts(
+def _parts(client: KubeClient, namespace: str) -> ControllerFactory:
+    return ControllerFactory(
         settings=parse_settings([f"--namespaces={namespace}", *FLAGS], {}),
         bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
         client=client,

@@ -16,10 +16,11 @@ from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.names import LABEL_GENERATION
-from firebolt_operator.engine.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.look_again import After, AtOnce, WhenChanged
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import parse_bounds
 from firebolt_operator.refs import Manifest
@@ -29,8 +30,8 @@ from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import _class_controller, _engine_controller
+from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS
-from firebolt_operator.wiring.parts import Parts
 from tests.api.engine.clock import SkippingClock
 
 SECONDS = 60.0
@@ -273,7 +274,13 @@ def look_again(run: Pass) -> timedelta | str:
     """When the next pass is due: after a while, "at once", or "backoff" after an error."""
     if run.outcome is None:
         return "backoff"
-    return "at once" if run.outcome.again else run.outcome.look_again_after or "never"
+    match run.outcome.look_again:
+        case AtOnce():
+            return "at once"
+        case After(wait):
+            return wait
+        case WhenChanged():
+            return "never"
 
 
 async def until_scraped(scrape: ScrapeControl, before: dict[str, int] | None = None) -> None:
@@ -296,29 +303,31 @@ async def running_operator(kubeconfig: Path, namespace: str, *flags: str) -> Asy
     )
     credentials = load_credentials(str(kubeconfig), {})
     async with KubeClient.from_credentials(credentials, recorder=requests, kinds=KINDS) as client:
-        parts = Parts(settings=settings, bounds=bounds, client=client, clock=clock, metrics=metrics, identity="test")
+        factory = ControllerFactory(
+            settings=settings, bounds=bounds, client=client, clock=clock, metrics=metrics, identity="test"
+        )
         caches = engine_caches(settings.namespaces, settings.watch_label_selector)
         changed = asyncio.Event()
         operator = Operator(
             namespace=namespace,
             client=client,
             caches=caches,
-            engines=Worked(_engine_controller(parts, caches), changed, clock),
-            classes=Worked(_class_controller(parts, caches), changed, clock),
+            engines=Worked(_engine_controller(factory, caches), changed, clock),
+            classes=Worked(_class_controller(factory, caches), changed, clock),
             requests=requests,
             clock=clock,
             metrics=metrics.registry,
             changed=changed,
         )
-        async with _run(parts, operator):
+        async with _run(factory, operator):
             yield operator
     # TLS connections say goodbye before they close, and nothing tells when they have.
     await asyncio.sleep(0.2)
 
 
 @asynccontextmanager
-async def _run(parts: Parts, operator: Operator) -> AsyncGenerator[None]:
-    informers = [parts.informer(cache) for cache in operator.caches.all()]
+async def _run(factory: ControllerFactory, operator: Operator) -> AsyncGenerator[None]:
+    informers = [factory.informer(cache) for cache in operator.caches.all()]
     for informer in informers:
         informer.cache.subscribe(lambda _old, _new: operator.changed.set())
     works = (operator.engines, operator.classes)

@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
-from firebolt_operator.engine import phases
-from firebolt_operator.engine.plan import LookAgain
+from firebolt_operator.engine.decide import phases
+from firebolt_operator.look_again import After
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, Pass, look_again
 
-NEVER = LookAgain(timedelta(hours=1))
+NEVER = After(timedelta(hours=1))
 UNREADY = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
 
 
@@ -39,4 +39,4 @@ async def test_the_pass_after_the_last_ready_pod_promotes_and_no_poll_is_needed(
     assert reason(after[0]) == "all pods are ready"
     # Nothing but the event can have brought that pass: no wait of this attempt ends within the hour.
     waits = {look_again(run) for run in operator.engines.ended("eng") if reason(run).startswith("waiting for pods, 1")}
-    assert waits == {NEVER.after}
+    assert waits == {NEVER.wait}

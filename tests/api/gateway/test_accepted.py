@@ -6,8 +6,8 @@ import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api import resources
-from firebolt_operator.api.subset import is_subset
 from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest, Resource
 from tests.support.gateways import an_instance, gateway_inputs
 

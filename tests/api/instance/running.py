@@ -16,16 +16,17 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import CONTROLLER_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.api.serialise import parse_instance
-from firebolt_operator.instance import mapping
-from firebolt_operator.instance.blueprint import BlueprintMemory, InstanceImages
-from firebolt_operator.instance.caches import InstanceCaches, instance_caches
-from firebolt_operator.instance.metrics import InstanceMetrics
-from firebolt_operator.instance.reconcile import InstanceReconciler
-from firebolt_operator.instance.secret_watches import SecretWatches
-from firebolt_operator.instance.surroundings import InstanceSurroundings
+from firebolt_operator.instance.dependencies import InstanceDependencies
+from firebolt_operator.instance.lifecycle import InstanceReconciler
+from firebolt_operator.instance.observe import watches as mapping
+from firebolt_operator.instance.observe.caches import InstanceCaches, instance_caches
+from firebolt_operator.instance.observe.metrics import InstanceMetrics
+from firebolt_operator.instance.observe.secret_watches import SecretWatches
+from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.events import EventSender
+from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome, Result
@@ -154,7 +155,7 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
             informer.cache.subscribe(lambda _old, _new: operator.changed.set())
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(informer.run(), name=informer.name) for informer in informers]
-            tasks.append(group.create_task(operator.reconciler._around.secrets.run(), name="secrets"))
+            tasks.append(group.create_task(operator.reconciler._dependencies.secrets.run(), name="secrets"))
             for informer in informers:
                 await asyncio.wait_for(informer.synced.wait(), SECONDS)
             work = group.create_task(controller.run(), name="controller")
@@ -176,15 +177,19 @@ def _operator(
     caches = instance_caches(instances, (namespace,))
     queue: WorkQueue[Key] = WorkQueue(clock, Silent())
     metrics = CollectorRegistry()
-    around = InstanceSurroundings(
+    dependencies = InstanceDependencies(
         caches=caches,
         secrets=SecretWatches(client, clock, rng, queue.add),
         reader=client,
         writer=client,
-        events=EventSender(client.unobserved, controller=CONTROLLER_INSTANCE, instance="test"),
+        warner=Warner(
+            FIREBOLT_INSTANCES,
+            EventSender(client.unobserved, controller=CONTROLLER_INSTANCE, instance="test"),
+            clock,
+        ),
         recorder=InstanceMetrics(metrics),
         clock=clock,
-        blueprints=BlueprintMemory(IMAGES),
+        blueprints=MemoisedRenderers(IMAGES),
         entropy=secrets.token_bytes,
     )
-    return Operator(namespace, client, caches, queue, InstanceReconciler(around), requests, metrics, clock)
+    return Operator(namespace, client, caches, queue, InstanceReconciler(dependencies), requests, metrics, clock)

@@ -9,15 +9,16 @@ from typing import Any
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.api.resources import DEPLOYMENTS, FIREBOLT_INSTANCES, PERSISTENT_VOLUME_CLAIMS, SECRETS
 from firebolt_operator.api.serialise import parse_instance
-from firebolt_operator.instance.blueprint import BlueprintMemory
-from firebolt_operator.instance.caches import instance_caches
-from firebolt_operator.instance.metrics import NoInstanceRecorder
-from firebolt_operator.instance.reconcile import InstanceReconciler
-from firebolt_operator.instance.secret_watches import SecretWatches
-from firebolt_operator.instance.surroundings import InstanceSurroundings
+from firebolt_operator.instance.dependencies import InstanceDependencies
+from firebolt_operator.instance.lifecycle import InstanceReconciler
+from firebolt_operator.instance.observe.caches import instance_caches
+from firebolt_operator.instance.observe.metrics import NoInstanceRecorder
+from firebolt_operator.instance.observe.secret_watches import SecretWatches
+from firebolt_operator.instance.render.renderer import MemoisedRenderers
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Propagation
 from firebolt_operator.observability.events import EventSender
+from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
@@ -84,15 +85,17 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
     clock, writer = SystemClock(), LastWrite(client)
     instances = Cache(FIREBOLT_INSTANCES, parse_instance, coverage=Coverage(namespaces=(namespace,)))
     return InstanceReconciler(
-        InstanceSurroundings(
+        InstanceDependencies(
             caches=instance_caches(instances, (namespace,)),
             secrets=SecretWatches(client, clock, random.Random(1), ignore),
             reader=client,
             writer=writer,
-            events=EventSender(client.unobserved, controller="test", instance="test"),
+            warner=Warner(
+                FIREBOLT_INSTANCES, EventSender(client.unobserved, controller="test", instance="test"), clock
+            ),
             recorder=NoInstanceRecorder(),
             clock=clock,
-            blueprints=BlueprintMemory(IMAGES),
+            blueprints=MemoisedRenderers(IMAGES),
             entropy=secrets.token_bytes,
         )
     )

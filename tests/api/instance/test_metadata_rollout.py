@@ -2,7 +2,7 @@
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.resources import DEPLOYMENTS, PODS
-from firebolt_operator.instance.metadata_service import metadata_deployment
+from firebolt_operator.instance.render.metadata_service import metadata_deployment
 from firebolt_operator.refs import Manifest
 from tests.api.instance.person import Person
 from tests.api.instance.running import IMAGES, Operator

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
-from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.gateway.objects import gateway_objects
-from firebolt_operator.instance.metadata_service import metadata_deployment
-from firebolt_operator.instance.postgres import postgres_statefulset
+from firebolt_operator.instance.render.metadata_service import metadata_deployment
+from firebolt_operator.instance.render.postgres import postgres_statefulset
 from firebolt_operator.refs import Manifest
 from tests.support import gateways
 from tests.support.engine_inputs import engine_inputs

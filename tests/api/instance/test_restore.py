@@ -27,7 +27,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.instance import decide
+from firebolt_operator.instance.decide import components as decide
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.crash.living import a_life, whole_operator
 from tests.api.instance.person import Person

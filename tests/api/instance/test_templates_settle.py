@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from firebolt_operator.api.resources import DEPLOYMENTS
 from firebolt_operator.errors import RejectedError
+from firebolt_operator.instance.decide.steps import is_last_answer
 from firebolt_operator.instance.facts import Answer
-from firebolt_operator.instance.metadata_service import metadata_deployment
-from firebolt_operator.instance.settled import is_answered, is_settled
+from firebolt_operator.instance.render.metadata_service import metadata_deployment
 from firebolt_operator.instance.views import LiveObject, decode_live, live_object
+from firebolt_operator.manifests.applied import is_applied
 from firebolt_operator.policy.instance_checks import check_metadata_template
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.engine.templates import FRAGMENTS
@@ -62,16 +63,16 @@ class Bench:
         if rendered is None or plain is None:
             return
         live, answer = await self._applied(rendered)
-        if not is_settled(rendered, live) and not is_answered(rendered, live, answer):
+        if not is_applied(rendered, live) and not is_last_answer(rendered, live, answer):
             # The Deployment's controller has numbered it in between, which it does once.
             live, answer = await self._applied(rendered)
         self.findings.accepted += 1
-        if not is_settled(rendered, live):
-            is_known = is_answered(rendered, live, answer)
+        if not is_applied(rendered, live):
+            is_known = is_last_answer(rendered, live, answer)
             (self.findings.settled_by_answer if is_known else self.findings.unsettled).append(name)
-        if rendered != plain and (is_settled(plain, live) or is_answered(plain, live, answer)):
+        if rendered != plain and (is_applied(plain, live) or is_last_answer(plain, live, answer)):
             self.findings.missed.append(name)
-        if not is_settled(plain, (await self._applied(plain))[0]):
+        if not is_applied(plain, (await self._applied(plain))[0]):
             self.findings.unsettled.append(f"{name}, taken back")
 
     def _rendered(self, name: str, template: Manifest | None) -> Manifest | None:

@@ -15,6 +15,7 @@ from typing import Final
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.lease import LEASES
+from firebolt_operator.look_again import After
 from firebolt_operator.observability.logs import LogSettings, configure_logging
 from firebolt_operator.observability.metrics import Metrics, RequestMetrics
 from firebolt_operator.refs import Ref
@@ -59,7 +60,7 @@ async def run(stop: asyncio.Event) -> int:
                 print("leading", flush=True)
                 has_led = True
             await asyncio.sleep(float(pass_seconds))
-            return Outcome("written", look_again_after=timedelta(0))
+            return Outcome("written", After(timedelta(0)))
 
         queue: WorkQueue[int] = WorkQueue(clock, QueueNotes())
         for number in range(KEYS):

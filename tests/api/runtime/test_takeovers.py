@@ -26,8 +26,8 @@ from firebolt_operator.runtime.leader import Election, LeaseTerms
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.controllers import build_controllers
+from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS
-from firebolt_operator.wiring.parts import Parts
 from tests.support.crds import install_crds
 from tests.support.recorders import LeaderNotes
 
@@ -77,7 +77,7 @@ class Candidate:
         fence = LeaseFence(clock, NoSwitch(), terms.duration, terms.renew_deadline)
         recorder = Doubts(fence, RequestMetrics(metrics, credentials.server))
         async with KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=KINDS) as client:
-            parts = Parts(
+            factory = ControllerFactory(
                 settings=parse_settings([f"--namespaces={NAMESPACE}"], {}),
                 bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
                 client=client,
@@ -85,7 +85,7 @@ class Candidate:
                 metrics=metrics,
                 identity=self.name,
             )
-            informers = build_controllers(parts).informers
+            informers = build_controllers(factory).informers
             self.caches = [informer.cache for informer in informers]
             manager = Manager(
                 informers=informers,

@@ -14,8 +14,8 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.logs import LogSettings
 from firebolt_operator.runtime.clock import Clock, SystemClock, Timer
 from firebolt_operator.wake.agent import Ports, running_agent
-from firebolt_operator.wake.answers import DECISION_HEADER
-from firebolt_operator.wake.capacity import HoldLimits
+from firebolt_operator.wake.decide.answers import DECISION_HEADER
+from firebolt_operator.wake.decide.capacity import HoldLimits
 from firebolt_operator.wake.settings import AgentSettings
 from tests.api.wake.envoy_stand_in import EnvoyStandIn, an_envoy
 from tests.api.wake.place import Place

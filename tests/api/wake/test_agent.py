@@ -5,7 +5,7 @@ import asyncio
 import aiohttp
 import pytest
 
-from firebolt_operator.engine.autostop import is_fresh, parse_wake_request
+from firebolt_operator.engine.decide.autostop import is_fresh, parse_wake_request
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.wake.routing import service_host
 from tests.api.wake.place import INSTANCE, Place

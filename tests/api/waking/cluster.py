@@ -14,8 +14,8 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from firebolt_operator.wake.routing import service_host
-from firebolt_operator.wake.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from tests.support.dataplane.dns_server import Zone
 from tests.support.dataplane.engine_pod import EnginePod
 from tests.support.dataplane.ledger import Ledger

@@ -15,8 +15,8 @@ from typing import Final
 
 from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_operator.api import names
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
-from firebolt_operator.gateway.extensions import socket_address
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.envoy.extensions import socket_address
 from firebolt_operator.refs import Manifest
 from tests.api.wake.place import INSTANCE, Place
 from tests.api.wake.running import START, agent_environment

@@ -10,7 +10,7 @@ from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, LABEL_ENGINE
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS
 from firebolt_operator.refs import Manifest
-from firebolt_operator.wake.stamping import REFRESH_SECONDS
+from firebolt_operator.wake.decide.wake_requests import REFRESH_SECONDS
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, condition

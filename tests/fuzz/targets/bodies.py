@@ -9,7 +9,7 @@ from typing import Any, Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from firebolt_operator.api.resources import CONFIG_MAPS, ENDPOINT_SLICES, PODS, SECRETS, STATEFULSETS
-from firebolt_operator.engine.gauges import RUNNING, SUSPENDED, Activity, parse_activity
+from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, Activity, parse_activity
 from firebolt_operator.engine.views import decode_child, decode_pod, decode_statefulset
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.instance.views import decode_live, decode_secret
@@ -19,9 +19,9 @@ from firebolt_operator.kube.set_aside import outline, split_event, split_list
 from firebolt_operator.kube.translate import refusal, watch_error
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.wake.decide.slices import decode_slice
 from firebolt_operator.wake.envoy_admin import parse_memory
 from firebolt_operator.wake.routing import is_routable
-from firebolt_operator.wake.slices import decode_slice
 from tests.fuzz.mutation import composed, deep_value, mutated, octets, odd_value
 from tests.fuzz.target import Target, anything, bytes_shape, is_known, text_shape
 from tests.support.growth import Shape

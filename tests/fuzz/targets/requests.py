@@ -13,10 +13,11 @@ from aiohttp import web
 
 from firebolt_operator.kube.reviews import AccessQuestion, AccessVerdict, TokenVerdict
 from firebolt_operator.runtime.clock import SystemClock
+from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.metrics_server import metrics_app as guarded_metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
-from firebolt_operator.wake.answers import READY, REJECTED, Answer, is_engine_name
-from firebolt_operator.wake.server import hold_app, metrics_app
+from firebolt_operator.wake.decide.answers import READY, REJECTED, Answer, is_engine_name
+from firebolt_operator.wake.server import hold_app, with_health
 from tests.fuzz.mutation import mutated, octets
 from tests.fuzz.target import Target, bytes_shape
 from tests.fuzz.targets.bodies import RUNNER
@@ -190,7 +191,7 @@ TARGETS: Final = (
     Target(
         name="requests for agent metrics",
         make=_request(METRICS_PATHS),
-        read=_exchanged(lambda: metrics_app(_render)),
+        read=_exchanged(lambda: with_health(metrics_app(_render, None))),
         is_accepted=_is_good,
         shapes=SHAPES,
     ),

@@ -12,17 +12,18 @@ from firebolt_operator.api.conditions import REASON_PATTERN, Condition, find_con
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.api.serialise import encode_status, parse_engine
-from firebolt_operator.engine.applied_fields import was_applied
-from firebolt_operator.engine.autostop import Observation, Policy, decide_autostop, parse_wake_request
-from firebolt_operator.engine.comparison import Element
-from firebolt_operator.engine.conditions import Verdict, with_verdict
-from firebolt_operator.engine.effective import idle_timeout, poll_interval
-from firebolt_operator.engine.parking import time_zone
-from firebolt_operator.engine.statefulset_warnings import refined_verdict
+from firebolt_operator.engine.act.replicas import time_zone
+from firebolt_operator.engine.decide.autostop import Observation, Policy, decide_autostop, parse_wake_request
+from firebolt_operator.engine.decide.conditions import with_verdict
+from firebolt_operator.engine.decide.warnings import refined_verdict
+from firebolt_operator.engine.inherited_settings import idle_timeout, poll_interval
+from firebolt_operator.engine.render.drift.comparison import Element
+from firebolt_operator.engine.render.drift.fields import was_applied
 from firebolt_operator.errors import SpecRejectedError
-from firebolt_operator.instance.settled import is_settled
 from firebolt_operator.instance.views import live_object
+from firebolt_operator.manifests.applied import is_applied
 from firebolt_operator.observability.events import MOST_NOTE_BYTES, shortened
+from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest
 from tests.fuzz.mutation import HOSTILE, composed, mutated, odd_value, texts
 from tests.fuzz.target import Target, anything
@@ -160,7 +161,7 @@ def _many_keys(size: int) -> Manifest:
 
 def _look_up(live: Manifest) -> tuple[bool, bool]:
     path = ("spec", "template", "spec", "containers", Element(0, {"name": "engine"}), "image")
-    return was_applied(live, path), is_settled({"spec": live["spec"]}, live_object(live))
+    return was_applied(live, path), is_applied({"spec": live["spec"]}, live_object(live))
 
 
 TARGETS: Final = (

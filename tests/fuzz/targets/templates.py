@@ -12,15 +12,15 @@ import msgspec
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
-from firebolt_operator.engine.blueprint import EngineBlueprint
-from firebolt_operator.engine.gates import judge_template
+from firebolt_operator.engine.decide.gates import judge_template
+from firebolt_operator.engine.decide.spec_problems import spec_problems
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
-from firebolt_operator.engine.spec_problems import spec_problems
+from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.engine.views import decode_statefulset
-from firebolt_operator.engineclass.decide import decide_status
+from firebolt_operator.engineclass.decide.status import decide_status
 from firebolt_operator.errors import SpecRejectedError
-from firebolt_operator.instance.blueprint import InstanceBlueprint
-from firebolt_operator.instance.metadata_config import config_problem
+from firebolt_operator.instance.render.metadata_config import config_problem
+from firebolt_operator.instance.render.renderer import InstanceRenderer
 from firebolt_operator.policy.bounds import parse_bounds
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import check_instance, rejected_component
@@ -139,7 +139,7 @@ def _render_engine(given: tuple[bytes, bytes]) -> str | None:
         instance=INSTANCE,
         images=IMAGES,
     )
-    blueprint = EngineBlueprint(inputs)
+    blueprint = EngineRenderer(inputs)
     json.loads(blueprint.config_map(1)["data"]["config.yaml"])
     stored = decode_statefulset(msgspec.json.encode(blueprint.statefulset(1)))
     assert blueprint.drift(stored) is None, blueprint.drift(stored)
@@ -176,7 +176,7 @@ def _render_instance(given: bytes) -> str | None:
     aggregate(errors)
     if rejected_component(instance, "apps/operator") is not None or config_problem(instance) is not None:
         return None
-    blueprint = InstanceBlueprint(instance, INSTANCE_IMAGES)
+    blueprint = InstanceRenderer(instance, INSTANCE_IMAGES)
     pieces = (*blueprint.guard(), *blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())
     return str(sum(len(json.dumps(piece.manifest)) for piece in pieces))
 

@@ -7,16 +7,15 @@ from typing import Final
 
 from firebolt_operator.api.durations import format_duration, parse_duration, parse_engine_duration
 from firebolt_operator.api.quantities import canonical_quantity, parse_quantity
-from firebolt_operator.components.images import ALWAYS, workload_pull_policy
-from firebolt_operator.engine.autostop import parse_wake_request
-from firebolt_operator.engine.parking import time_zone
-from firebolt_operator.engine.pull_policy import engine_pull_policy, image_tag
-from firebolt_operator.engine.schedule import minute_of_day
+from firebolt_operator.engine.act.replicas import time_zone
+from firebolt_operator.engine.decide.autostop import parse_wake_request
+from firebolt_operator.engine.decide.schedule import minute_of_day
 from firebolt_operator.engine.views import generation_number
 from firebolt_operator.errors import ConfigurationError
+from firebolt_operator.manifests.images import ALWAYS, engine_pull_policy, image_tag, workload_pull_policy
 from firebolt_operator.policy.protected_secrets import is_database_claim, is_protected
 from firebolt_operator.runtime.selectors import Selector, parse_selector
-from firebolt_operator.wake.answers import is_engine_name
+from firebolt_operator.wake.decide.answers import is_engine_name
 from tests.fuzz.mutation import composed, texts
 from tests.fuzz.target import Target, anything, is_known
 

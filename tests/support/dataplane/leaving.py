@@ -3,8 +3,8 @@
 import asyncio
 import signal
 
-from firebolt_operator.gateway.clusters import LOOPBACK
-from firebolt_operator.gateway.shutdown import envoy_lifecycle
+from firebolt_operator.gateway.envoy.clusters import LOOPBACK
+from firebolt_operator.gateway.envoy_container import envoy_lifecycle
 from tests.support.dataplane.rig import Rig
 
 HANG_SECONDS = 60.0  # beyond what the hook may take

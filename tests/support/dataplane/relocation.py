@@ -3,8 +3,8 @@
 import copy
 from typing import Any, Final
 
-from firebolt_operator.gateway.clusters import ADMIN_STATS, ENGINES, WAKE_AGENT
-from firebolt_operator.gateway.extensions import socket_address
+from firebolt_operator.gateway.envoy.clusters import ADMIN_STATS, ENGINES, WAKE_AGENT
+from firebolt_operator.gateway.envoy.extensions import socket_address
 from firebolt_operator.refs import Manifest
 
 DNS_PORT: Final = 5353  # 53 would need root

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firebolt_operator.api import names
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest
 from tests.support.dataplane.client import Client

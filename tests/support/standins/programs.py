@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 
 from firebolt_local.cluster.ports import LOOPBACK, free_port
-from firebolt_operator.engine.gauges import gauge
+from firebolt_operator.engine.observe.gauges import gauge
 from firebolt_operator.refs import Manifest
 from tests.support.child_processes import python_environment
 

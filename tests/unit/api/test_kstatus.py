@@ -8,11 +8,11 @@ from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.kstatus import (
     ENGINE_CLASS_REASONS,
     ENGINE_REASONS,
+    Progress,
     Reasons,
     Reconciling,
     Stalled,
-    Standing,
-    with_standing,
+    with_progress,
 )
 
 NOON = datetime(2026, 4, 29, 12, 0, tzinfo=UTC)
@@ -54,8 +54,8 @@ READY = Condition(type="Ready", status="True", reason="EngineReady", message="",
         (ENGINE_CLASS_REASONS, "DeletionBlocked", Reconciling("DeletionBlocked", "why")),
     ],
 )
-def test_what_a_reason_tells(reasons: Reasons, reason: str, expected: Standing) -> None:
-    assert reasons.standing(reason, "why") == expected
+def test_what_a_reason_tells(reasons: Reasons, reason: str, expected: Progress) -> None:
+    assert reasons.progress(reason, "why") == expected
 
 
 def told(conditions: list[Condition]) -> list[tuple[str, str, str, datetime, int]]:
@@ -67,21 +67,21 @@ def told(conditions: list[Condition]) -> list[tuple[str, str, str, datetime, int
 
 
 def test_given_progress_then_each_condition_is_there_only_while_it_holds() -> None:
-    moving = with_standing([READY], Reconciling("Rolling", "one"), spec_generation=2, now=NOON)
+    moving = with_progress([READY], Reconciling("Rolling", "one"), spec_generation=2, now=NOON)
     assert told(moving) == [("Reconciling", "Rolling", "one", NOON, 2)]
-    stuck = with_standing(moving, Stalled("SpecInvalid", "two"), spec_generation=3, now=LATER)
+    stuck = with_progress(moving, Stalled("SpecInvalid", "two"), spec_generation=3, now=LATER)
     assert told(stuck) == [("Stalled", "SpecInvalid", "two", LATER, 3)]
-    moving_again = with_standing(stuck, Reconciling("Rolling", "three"), spec_generation=4, now=LATER)
+    moving_again = with_progress(stuck, Reconciling("Rolling", "three"), spec_generation=4, now=LATER)
     assert told(moving_again) == [("Reconciling", "Rolling", "three", LATER, 4)]
-    assert with_standing(moving_again, None, spec_generation=4, now=LATER) == [READY]
+    assert with_progress(moving_again, None, spec_generation=4, now=LATER) == [READY]
 
 
 def test_given_another_reason_then_only_the_words_change() -> None:
-    moving = with_standing([], Reconciling("Rolling", "one"), spec_generation=2, now=NOON)
-    still = with_standing(moving, Reconciling("PodsNotReady", "two"), spec_generation=3, now=LATER)
+    moving = with_progress([], Reconciling("Rolling", "one"), spec_generation=2, now=NOON)
+    still = with_progress(moving, Reconciling("PodsNotReady", "two"), spec_generation=3, now=LATER)
     assert told(still) == [("Reconciling", "PodsNotReady", "two", NOON, 3)]
 
 
 def test_a_message_that_no_status_can_hold_is_cut() -> None:
-    (only,) = with_standing([], Stalled("SpecInvalid", "x" * 40_000), spec_generation=2, now=NOON)
+    (only,) = with_progress([], Stalled("SpecInvalid", "x" * 40_000), spec_generation=2, now=NOON)
     assert only.message == "x" * 32_768

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.names import AutoStopReason
-from firebolt_operator.engine.autostop import Decision, Observation, Policy, decide_autostop, parse_wake_request
+from firebolt_operator.engine.decide.autostop import Decision, Observation, Policy, decide_autostop, parse_wake_request
 from tests.support.engines import NOON
 
 MINUTE = timedelta(minutes=1)

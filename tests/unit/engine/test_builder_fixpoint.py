@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firebolt_operator.api.pod_template import pod_template_schema
-from firebolt_operator.engine.api_defaults import without_absent
-from firebolt_operator.engine.drift import find_drift
-from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.render.drift.statefulset import find_drift
+from firebolt_operator.engine.render.statefulset import engine_statefulset
+from firebolt_operator.manifests.api_defaults import without_absent
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import engine_inputs
 

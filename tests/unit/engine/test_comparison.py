@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.engine.comparison import Comparison, Difference, Element
+from firebolt_operator.engine.render.drift.comparison import Comparison, Difference, Element
 from firebolt_operator.refs import Manifest
 
 

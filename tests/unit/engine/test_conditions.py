@@ -4,8 +4,9 @@ import pytest
 
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine import EngineStatus
-from firebolt_operator.engine.conditions import Verdict, instance_not_ready, ready_verdict, with_verdict
+from firebolt_operator.engine.decide.conditions import instance_not_ready, ready_verdict, with_verdict
 from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, PodCount
+from firebolt_operator.reconciling.verdicts import Verdict
 from tests.support.engines import NOON, SECOND, a_generation, a_status, some_facts
 
 

@@ -5,12 +5,15 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from firebolt_operator.api import names
-from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
-from firebolt_operator.engine.deletion import Cleanup, add_finalizer, cleanup_error, delete_children, remove_finalizer
+from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.engine.act.deletion import (
+    Cleanup,
+    cleanup_error,
+    delete_children,
+)
 from firebolt_operator.engine.views import Child
 from firebolt_operator.errors import FencedError, OperatorError, TransientError
-from firebolt_operator.refs import Manifest, Ref, Resource
+from firebolt_operator.refs import Resource
 from tests.support.engines import a_child, an_engine
 from tests.unit.engine.memory_server import MemoryServer
 
@@ -84,32 +87,6 @@ async def test_without_the_lease_nothing_more_is_tried(server: MemoryServer) -> 
     with pytest.raises(FencedError):
         await delete_all(server)
     assert server.deleted == []
-
-
-class OneEngine:
-    def __init__(self) -> None:
-        self.patches = list[tuple[Ref, Manifest]]()
-
-    async def merge_patch(self, ref: Ref, patch: Manifest, /) -> Manifest:
-        self.patches.append((ref, patch))
-        return patch
-
-
-@pytest.mark.parametrize(
-    ("change", "before", "after"),
-    [
-        pytest.param(add_finalizer, ["a/b"], ["a/b", names.FINALIZER_ENGINE], id="added-to-those-of-others"),
-        pytest.param(remove_finalizer, ["a/b", names.FINALIZER_ENGINE], ["a/b"], id="those-of-others-stay"),
-    ],
-)
-async def test_a_finalizer_is_changed_only_in_the_list_that_was_read(
-    change: Any, before: list[str], after: list[str]
-) -> None:
-    engine, server = an_engine(), OneEngine()
-    metadata = msgspec.structs.replace(engine.metadata, finalizers=before)
-    await change(msgspec.structs.replace(engine, metadata=metadata), server)
-    wanted = {"finalizers": after, "resourceVersion": "7", "uid": engine.metadata.uid}
-    assert server.patches == [(Ref(FIREBOLT_ENGINES, "ns", "eng"), {"metadata": wanted})]
 
 
 def test_only_what_lingers_is_put_in_words() -> None:

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_operator.engine.drain_rules import effective_drain_rules
-from firebolt_operator.engine.draining import DrainRules
+from firebolt_operator.engine.decide.draining import DrainRules, effective_drain_rules
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import engine_class, engine_spec
 from tests.support.engines import SECOND

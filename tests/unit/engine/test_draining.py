@@ -3,7 +3,14 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.engine.draining import Drained, DrainRules, KeepWaiting, TimedOut, decide_drain, needs_probe
+from firebolt_operator.engine.decide.draining import (
+    Drained,
+    DrainRules,
+    KeepWaiting,
+    TimedOut,
+    decide_drain,
+    needs_probe,
+)
 from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, GenerationFacts, PodCount
 from tests.support.engines import NOON, SECOND, a_generation, a_status, drain_rules, some_facts
 

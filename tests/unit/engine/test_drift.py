@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.engine.drift import find_drift
+from firebolt_operator.engine.render.drift.statefulset import find_drift
 from firebolt_operator.refs import Manifest
 from tests.support.drift_rows import (
     CHANGED,

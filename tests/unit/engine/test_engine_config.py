@@ -10,8 +10,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firebolt_operator.engine.config_map import engine_config_map
-from firebolt_operator.engine.engine_config import deep_merge, drain_budget_seconds, engine_config, without_owned_paths
+from firebolt_operator.engine.render.config_map import engine_config_map
+from firebolt_operator.engine.render.engine_config import (
+    deep_merge,
+    drain_budget_seconds,
+    engine_config,
+    without_owned_paths,
+)
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_inputs
 

@@ -8,11 +8,10 @@ import pytest
 from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
-from firebolt_operator.engine.conditions import Verdict
-from firebolt_operator.engine.gates import (
+from firebolt_operator.engine.decide.gates import (
     GATED_PHASES,
-    Blocked,
     Missing,
+    Refusal,
     TemplateVerdict,
     class_gate,
     class_template,
@@ -22,6 +21,7 @@ from firebolt_operator.engine.gates import (
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.engine_inputs import engine_class, engine_spec, with_template
 
@@ -110,7 +110,7 @@ class TestClass:
         place = '"big" in namespace "ns"'
         text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
         found = class_gate(CLASS, self.a_class(*conditions, template={"spec": {"hostname": "x"}}))
-        assert found == Blocked(Verdict(status="False", reason="FireboltEngineClassUnready", message=text))
+        assert found == Refusal(Verdict(status="False", reason="FireboltEngineClassUnready", message=text))
 
 
 class TestInstance:
@@ -124,8 +124,8 @@ class TestInstance:
         return msgspec.convert(document, FireboltInstance)
 
     @staticmethod
-    def blocks(problem: str) -> Blocked:
-        return Blocked(
+    def blocks(problem: str) -> Refusal:
+        return Refusal(
             ready=Verdict(
                 status="False", reason="InstanceNotReady", message="Referenced FireboltInstance is not ready"
             ),

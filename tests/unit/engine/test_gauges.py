@@ -1,6 +1,6 @@
 import pytest
 
-from firebolt_operator.engine.gauges import Activity, gauge, parse_activity
+from firebolt_operator.engine.observe.gauges import Activity, gauge, parse_activity
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.engine.hashes import content_hash, custom_config_hash, engine_class_hash, hash_annotations
+from firebolt_operator.engine.render.statefulset import custom_config_hash, engine_class_hash, hash_annotations
+from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_class, engine_inputs
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from firebolt_operator.engine.comparison import Element, Path
-from firebolt_operator.engine.known_fields import is_known_field
+from firebolt_operator.engine.render.drift.comparison import Element, Path
+from firebolt_operator.engine.render.drift.fields import is_known_field
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.engine.metrics import EngineMetrics
+from firebolt_operator.engine.observe.metrics import EngineMetrics
 from tests.support.engines import NOON, a_spec, an_engine
 from tests.support.series import series_with, unwalkable
 

@@ -5,10 +5,11 @@ import msgspec
 import pytest
 
 from firebolt_operator.api.names import LABEL_GENERATION
+from firebolt_operator.engine.decide.phases import REST, decide_phase
+from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict, GenerationFacts
-from firebolt_operator.engine.phases import REST, decide_phase
-from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, LookAgain, Plan
-from firebolt_operator.engine.situation import Situation
+from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, Plan
+from firebolt_operator.look_again import After, AtOnce
 from tests.support.engines import (
     NOON,
     SECOND,
@@ -65,7 +66,7 @@ class TestAtRest:
         assert plan.is_at_rest
 
     def test_given_rest_then_it_is_looked_at_twice_a_minute(self) -> None:
-        assert decide().look_again == LookAgain(timedelta(seconds=30))
+        assert decide().look_again == After(timedelta(seconds=30))
 
     def test_given_hashes_on_the_statefulset_then_the_status_tells_them(self) -> None:
         hashes = {"firebolt.io/auth-hash": "a", "firebolt.io/engine-tls-hash": "t"}
@@ -224,7 +225,7 @@ class TestDraining:
     def test_given_busy_pods_then_it_waits(self) -> None:
         facts = some_facts(current=a_generation(1), draining=a_generation(0), drain=DrainVerdict(is_drained=False))
         plan = decide(status=DRAINING, facts=facts)
-        assert (plan.status, plan.look_again, plan.deletes) == (DRAINING, LookAgain(5 * SECOND), ())
+        assert (plan.status, plan.look_again, plan.deletes) == (DRAINING, After(5 * SECOND), ())
         assert plan.waiting_for == "generation 0 still runs queries"
 
     def test_given_idle_pods_then_it_cleans(self) -> None:
@@ -308,5 +309,5 @@ class TestCleaning:
 
 def test_given_any_phase_then_a_next_look_is_always_due() -> None:
     for status in (a_status(), CREATING, SWITCHING, DRAINING, CLEANING, a_status(phase="odd")):
-        after = decide(status=status).look_again.after
-        assert after is None or after > timedelta(0)
+        look_again = decide(status=status).look_again
+        assert isinstance(look_again, AtOnce) or (isinstance(look_again, After) and look_again.wait > timedelta(0))

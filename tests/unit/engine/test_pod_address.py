@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from firebolt_operator.api.names import PORT_ENGINE_METRICS
-from firebolt_operator.engine import scrape
 from firebolt_operator.engine.facts import DrainVerdict
-from firebolt_operator.engine.scrape import PodAddress, fetch_activity, probe_drain
+from firebolt_operator.engine.observe import scrape
+from firebolt_operator.engine.observe.scrape import PodAddress, fetch_activity, probe_drain
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.engine import EngineStatus
-from firebolt_operator.api.kstatus import Reconciling, Stalled, Standing
-from firebolt_operator.engine.conditions import Verdict
+from firebolt_operator.api.kstatus import Progress, Reconciling, Stalled
+from firebolt_operator.engine.decide.progress import Findings, overdue_generation, overdue_warning, with_findings
 from firebolt_operator.engine.facts import ABSENT, GenerationFacts
-from firebolt_operator.engine.progress import Findings, overdue_generation, overdue_warning, with_findings
+from firebolt_operator.reconciling.verdicts import Verdict
 from tests.support.engines import NOON, a_generation, a_status
 
 SERVES = Verdict(status="True", reason="EngineReady", message="Engine is serving traffic on generation 0")
@@ -38,8 +38,8 @@ COMPARING = Reconciling("Rolling", "Engine is serving traffic on generation 0; c
         pytest.param(Findings(ready=ROLLS, to_mend=MEND, overdue=LATE), MEND, id="mistakes-before-the-deadline"),
     ],
 )
-def test_standing(found: Findings, expected: Standing) -> None:
-    assert found.standing() == expected
+def test_standing(found: Findings, expected: Progress) -> None:
+    assert found.progress() == expected
 
 
 def test_given_findings_then_the_status_speaks_of_that_generation() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from firebolt_operator.engine.decide.losses import must_be_rendered
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict, EngineFacts, GenerationFacts
-from firebolt_operator.engine.losses import must_be_rendered
 from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT
 from firebolt_operator.engine.views import Child
 from tests.support.engines import (

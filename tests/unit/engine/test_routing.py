@@ -4,7 +4,7 @@ import pytest
 
 from firebolt_operator.api import names
 from firebolt_operator.api.model import OwnerReference
-from firebolt_operator.engine.routing import foreign_service, service_repair, serving_generation
+from firebolt_operator.engine.decide.routing import foreign_service, service_repair, serving_generation
 from firebolt_operator.engine.views import Child
 from tests.support.engines import UID, NamedBlueprint, a_child, a_service, a_status
 

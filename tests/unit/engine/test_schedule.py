@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from firebolt_operator.api.engine_settings import ScheduleWindow, Weekday
-from firebolt_operator.engine.schedule import is_open, minute_of_day
+from firebolt_operator.engine.decide.schedule import is_open, minute_of_day
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from firebolt_operator.engine.gauges import Activity
-from firebolt_operator.engine.scrape_places import PATIENCE, PODS_AT_ONCE, ScrapePlaces
+from firebolt_operator.engine.observe.gauges import Activity
+from firebolt_operator.engine.observe.scrape_places import PATIENCE, PODS_AT_ONCE, ScrapePlaces
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod

@@ -3,7 +3,7 @@
 import pytest
 
 from firebolt_operator.api.kstatus import Stalled
-from firebolt_operator.engine.spec_problems import spec_problems
+from firebolt_operator.engine.decide.spec_problems import spec_problems
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import engine_class, engine_spec

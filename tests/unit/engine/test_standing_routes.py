@@ -6,8 +6,8 @@ import pytest
 
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.names import LABEL_GENERATION
+from firebolt_operator.engine.decide.routing import standing_routes
 from firebolt_operator.engine.facts import ABSENT, EngineFacts
-from firebolt_operator.engine.routing import standing_routes
 from tests.support.engines import UID, NamedBlueprint, a_child, a_generation, a_status, some_facts
 from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, FIRST, SWITCHING
 

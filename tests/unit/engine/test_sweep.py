@@ -1,7 +1,7 @@
 import pytest
 
 from firebolt_operator.api.engine import EngineStatus
-from firebolt_operator.engine.sweep import Keep, is_candidate, keep_set
+from firebolt_operator.engine.act.sweep import Keep, is_candidate, keep_set
 from tests.support.engines import UID, a_child, a_status
 
 

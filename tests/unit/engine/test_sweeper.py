@@ -7,8 +7,8 @@ import pytest
 
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
-from firebolt_operator.engine.caches import engine_caches
-from firebolt_operator.engine.sweep import NOTHING_TO_SWEEP, Sweeper, SweepResult
+from firebolt_operator.engine.act.sweep import NOTHING_TO_SWEEP, Sweeper, SweepResult
+from firebolt_operator.engine.observe.caches import engine_caches
 from firebolt_operator.engine.views import Child
 from firebolt_operator.errors import TransientError
 from firebolt_operator.refs import Ref, Resource

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.pod_template import pod_template_schema
-from firebolt_operator.engine.statefulset import engine_statefulset
-from firebolt_operator.engine.template import (
+from firebolt_operator.engine.render.statefulset import engine_statefulset
+from firebolt_operator.engine.render.template import (
     COMPOSED_POD_FIELDS,
     OWNED_CONTAINER_FIELDS,
     OWNED_POD_FIELDS,

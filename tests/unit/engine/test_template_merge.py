@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firebolt_operator.engine.template_merge import merge_fields
+from firebolt_operator.engine.render.template import merge_fields
 from firebolt_operator.refs import Manifest
 
 scalars = st.one_of(st.text(min_size=1, max_size=3), st.integers(), st.booleans())

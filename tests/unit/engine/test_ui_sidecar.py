@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from firebolt_operator.engine.statefulset import engine_statefulset
+from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_inputs, with_template
 

@@ -5,7 +5,7 @@ import pytest
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.engine.unread_wakes import UnreadWakes
+from firebolt_operator.engine.act.unread_wakes import UnreadWakes
 
 
 def asking(text: str, name: str = "eng") -> FireboltEngine:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.resources import STATEFULSETS
+from firebolt_operator.engine.decide.update_strategy import update_strategy_patches
 from firebolt_operator.engine.plan import Patch
-from firebolt_operator.engine.update_strategy import update_strategy_patches
 from firebolt_operator.engine.views import Child
 from tests.support.engines import UID, a_child, a_generation, some_facts
 

@@ -8,7 +8,7 @@ import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
-from firebolt_operator.engine.caches import engine_caches
+from firebolt_operator.engine.observe.caches import engine_caches
 from firebolt_operator.engineclass.reconcile import EngineClassReconciler
 from firebolt_operator.kube.ports import Page, Scope
 from firebolt_operator.kube.set_aside import outline

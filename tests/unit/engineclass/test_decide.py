@@ -9,7 +9,7 @@ import pytest
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatus, FireboltEngineClass
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.engineclass.decide import decide_status, is_news
+from firebolt_operator.engineclass.decide.status import decide_status, is_news
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.refs import Manifest
 from tests.support.engines import NOON

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import yaml
 
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.inputs import GatewayInputs, GatewayTLS
 from firebolt_operator.refs import Manifest
-from firebolt_operator.wake.capacity import MOST_HOLDS
+from firebolt_operator.wake.decide.capacity import MOST_HOLDS
 from tests.support.gateways import an_instance, gateway_inputs
 
 VARIANTS = [

@@ -1,8 +1,8 @@
 """What stands at the gateway's edges: socket options, its own answers, the metrics port, what clients may claim."""
 
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
-from firebolt_operator.gateway.forged_headers import without_forged_headers
-from firebolt_operator.gateway.local_replies import local_replies
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap, envoy_yaml
+from firebolt_operator.gateway.envoy.forged_headers import without_forged_headers
+from firebolt_operator.gateway.envoy.local_replies import local_replies
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import gateway_inputs
 from tests.unit.gateway.test_bootstrap import cluster, listener, manager

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from firebolt_operator.gateway.access_log import access_log
-from firebolt_operator.gateway.forged_headers import without_forged_headers
-from firebolt_operator.gateway.http_filters import ONLY_GET, health_check, query_filters, router
+from firebolt_operator.gateway.envoy.access_log import access_log
+from firebolt_operator.gateway.envoy.forged_headers import without_forged_headers
+from firebolt_operator.gateway.envoy.http_filters import ONLY_GET, health_check, query_filters, router
+from firebolt_operator.gateway.envoy.listeners import client_listener, listeners, stats_listener
+from firebolt_operator.gateway.envoy.local_replies import local_replies
+from firebolt_operator.gateway.envoy.routing import query_routes
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.gateway.listeners import client_listener, listeners, stats_listener
-from firebolt_operator.gateway.local_replies import local_replies
-from firebolt_operator.gateway.routing import query_routes
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import an_instance, gateway_inputs
 from tests.unit.gateway.test_bootstrap import manager

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.components.config_hash import config_hash
 from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
+from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import AGENT_IMAGE, an_instance, gateway_inputs
 
@@ -294,7 +294,7 @@ def test_when_a_mounted_secret_changes_then_so_does_the_hash() -> None:
     }
     assert len(hashes) == 4
     plain = gateway_objects(gateway_inputs())
-    assert plain.config_hash == config_hash(plain.config_map["data"]["envoy.yaml"])  # or TLS would roll all others
+    assert plain.config_hash == content_hash(plain.config_map["data"]["envoy.yaml"])  # or TLS would roll all others
 
 
 def test_given_a_template_when_rendered_then_only_the_pods_change_and_not_the_configuration() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from firebolt_operator.gateway.bootstrap import envoy_bootstrap, envoy_yaml
+from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import gateway_inputs

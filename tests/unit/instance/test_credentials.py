@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.instance.credentials import external_credentials_problem, internal_credentials_problem
+from firebolt_operator.instance.decide.credentials import external_credentials_problem, internal_credentials_problem
 from firebolt_operator.instance.facts import CredentialsSeen, SecretMissing, SecretUnreadable
 from firebolt_operator.instance.views import SecretView, decode_secret
 from tests.support.instances import EXTERNAL, a_secret, an_instance

@@ -7,12 +7,12 @@ import pytest
 
 from firebolt_operator.api import names
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
-from firebolt_operator.api.resources import FIREBOLT_INSTANCES, PERSISTENT_VOLUME_CLAIMS, SECRETS, STATEFULSETS
+from firebolt_operator.api.resources import PERSISTENT_VOLUME_CLAIMS, SECRETS, STATEFULSETS
 from firebolt_operator.errors import FencedError, TransientError
-from firebolt_operator.instance.deletion import delete_children, remove_finalizer
-from firebolt_operator.instance.ownership import SWEPT
+from firebolt_operator.instance.act.deletion import delete_children
+from firebolt_operator.instance.decide.ownership import SWEPT
 from firebolt_operator.instance.views import LiveObject
-from firebolt_operator.refs import Manifest, Ref, Resource
+from firebolt_operator.refs import Resource
 from tests.support.instances import NOON, an_instance
 from tests.unit.engine.memory_server import MemoryServer
 
@@ -90,20 +90,3 @@ async def test_without_the_lease_nothing_more_is_tried(server: MemoryServer) -> 
     with pytest.raises(FencedError):
         await delete_all(server)
     assert server.deleted == []
-
-
-class OneInstance:
-    def __init__(self) -> None:
-        self.patches = list[tuple[Ref, Manifest]]()
-
-    async def merge_patch(self, ref: Ref, patch: Manifest, /) -> Manifest:
-        self.patches.append((ref, patch))
-        return patch
-
-
-async def test_only_our_finalizer_is_released_and_only_from_the_list_that_was_read() -> None:
-    meta = {"finalizers": ["a/b", names.FINALIZER_INSTANCE, "c/d"], "resourceVersion": "7"}
-    server = OneInstance()
-    await remove_finalizer(an_instance(meta=meta), cast("Any", server))
-    wanted = {"finalizers": ["a/b", "c/d"], "resourceVersion": "7", "uid": "uid-1"}
-    assert server.patches == [(Ref(FIREBOLT_INSTANCES, "ns", "inst"), {"metadata": wanted})]

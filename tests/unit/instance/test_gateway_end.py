@@ -8,7 +8,7 @@ import pytest
 from firebolt_operator.api import names
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import DEPLOYMENTS, PODS
-from firebolt_operator.instance.gateway_end import (
+from firebolt_operator.instance.act.gateway_end import (
     GatewayPod,
     PodMeta,
     PodSpec,

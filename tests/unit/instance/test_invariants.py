@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
-from firebolt_operator.instance.conditions import ROLLED_UP
-from firebolt_operator.instance.decide import decide_instance
+from firebolt_operator.instance.decide.components import decide_instance
+from firebolt_operator.instance.decide.conditions import ROLLED_UP
+from firebolt_operator.instance.decide.setup import decide_setup
 from firebolt_operator.instance.facts import Readiness
-from firebolt_operator.instance.upkeep import decide_upkeep
 from tests.support.instances import NOON, a_situation, an_instance, some_facts
 
 NEW_ID = "01NEW000000000000000000000"
@@ -33,7 +33,7 @@ WORLDS = st.builds(World, postgres=st.booleans(), metadata=st.booleans(), gatewa
 def next_status(status: InstanceStatus, world: World) -> InstanceStatus:
     """One pass. The metadata service is not ready while its database is down."""
     instance: FireboltInstance = an_instance(status=status)
-    plan = decide_upkeep(instance, new_id=NEW_ID, now=NOON)
+    plan = decide_setup(instance, new_id=NEW_ID, now=NOON)
     if plan is None:
         facts = some_facts(metadata=Readiness(world.postgres and world.metadata), gateway=Readiness(world.gateway))
         plan = decide_instance(a_situation(instance, facts))

@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry
 
-from firebolt_operator.instance.metrics import InstanceMetrics
+from firebolt_operator.instance.observe.metrics import InstanceMetrics
 from tests.support.instances import NOON, an_instance
 from tests.support.series import series_with, unwalkable
 

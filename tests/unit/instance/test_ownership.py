@@ -6,7 +6,7 @@ import pytest
 
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, SECRETS, STATEFULSETS
-from firebolt_operator.instance.ownership import SWEPT, is_own, label_selector
+from firebolt_operator.instance.decide.ownership import SWEPT, is_own, label_selector
 from firebolt_operator.refs import Resource
 from tests.support.instances import an_instance
 

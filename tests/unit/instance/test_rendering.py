@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
-from firebolt_operator.components.config_hash import config_hash
-from firebolt_operator.instance.metadata_service import metadata_config_map, metadata_deployment, metadata_service
-from firebolt_operator.instance.postgres import postgres_credentials, postgres_service, postgres_statefulset
+from firebolt_operator.instance.render.metadata_service import (
+    metadata_config_map,
+    metadata_deployment,
+    metadata_service,
+)
+from firebolt_operator.instance.render.postgres import postgres_credentials, postgres_service, postgres_statefulset
+from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.refs import Manifest
 from tests.support.instances import EXTERNAL, PASSWORD, an_instance
 
@@ -75,7 +79,7 @@ def test_the_pod_rolls_when_its_configuration_changes() -> None:
     instance = an_instance(metadata={"postgres": EXTERNAL})
     annotations = metadata_deployment(instance, "m:1")["spec"]["template"]["metadata"]["annotations"]
     text = metadata_config_map(instance)["data"]["config.xml"]
-    assert annotations == {"firebolt.io/config-hash": config_hash(text)}
+    assert annotations == {"firebolt.io/config-hash": content_hash(text)}
 
 
 @pytest.mark.parametrize(

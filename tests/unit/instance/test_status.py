@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api import names
-from firebolt_operator.instance.conditions import MOST_CHARACTERS
-from firebolt_operator.instance.decide import decide_instance, status_after
+from firebolt_operator.instance.decide.components import decide_instance, status_after
+from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS
+from firebolt_operator.instance.decide.status import phase_after
 from firebolt_operator.instance.facts import (
     NOT_READY,
     InstanceFacts,
@@ -17,7 +18,6 @@ from firebolt_operator.instance.facts import (
     Volume,
 )
 from firebolt_operator.instance.plan import Problem, Stage
-from firebolt_operator.instance.status import phase_after
 from firebolt_operator.refs import Manifest
 from tests.support.instances import (
     EARLIER,

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.instance.blueprint import BlueprintMemory
+from firebolt_operator.instance.decide.steps import gateway_steps, unconfirmed
 from firebolt_operator.instance.facts import Answer, InstanceFacts
 from firebolt_operator.instance.plan import Refuse, Remake, Unknown
-from firebolt_operator.instance.steps import gateway_steps, ref_of, unconfirmed
+from firebolt_operator.instance.render.renderer import MemoisedRenderers
 from firebolt_operator.instance.views import decode_live
+from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.instances import BLUEPRINTS, IMAGES, an_instance, some_facts
 
@@ -134,11 +135,11 @@ def test_only_what_no_live_read_told_of_has_to_be_confirmed() -> None:
 
 
 def test_rendering_is_remembered_until_an_input_changes() -> None:
-    memory = BlueprintMemory(IMAGES)
+    memory = MemoisedRenderers(IMAGES)
     first = memory.of(an_instance())
     assert memory.of(an_instance(status={"phase": "Ready"}, meta={"resourceVersion": "8"})) is first
     assert memory.of(an_instance(gateway={"replicas": 3})) is not first
     replaced = memory.of(an_instance(meta={"uid": "uid-2"}))
     assert replaced.gateway()[0].manifest["metadata"]["ownerReferences"][0]["uid"] == "uid-2"
-    memory.forget(("ns", "inst"))
+    memory.forget("ns", "inst")
     assert memory.of(an_instance(meta={"uid": "uid-2"})) is not replaced

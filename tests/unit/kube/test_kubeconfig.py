@@ -129,9 +129,9 @@ def test_an_exec_plugin_gets_its_environment_and_its_cluster(tmp_path: Path) -> 
         ),
         pytest.param(a_kubeconfig(user={"client-certificate-data": "%%"}), "base64", id="not-base64"),
         pytest.param(a_kubeconfig(user={"client-key-data": "eA=="}), "belong together", id="half-a-key-pair"),
-        pytest.param(a_kubeconfig() | {"current-context": "other"}, "Context 'other' not found", id="unknown-context"),
+        pytest.param(a_kubeconfig() | {"current-context": "other"}, "context 'other' not found", id="unknown-context"),
         pytest.param(a_kubeconfig() | {"clusters": []}, "here", id="unknown-cluster"),
-        pytest.param({"kind": "Config"}, "No current context", id="nothing-in-it"),
+        pytest.param({"kind": "Config"}, "no current-context", id="nothing-in-it"),
         pytest.param([], "not a kubeconfig", id="another-shape"),
     ],
 )

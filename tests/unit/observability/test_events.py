@@ -5,16 +5,16 @@ from collections.abc import AsyncGenerator
 import pytest
 from prometheus_client import CollectorRegistry
 
-from firebolt_operator.engine.conditions import Verdict
-from firebolt_operator.engine.diagnosis import EventLookup, diagnosed
-from firebolt_operator.engine.metrics import EngineMetrics
+from firebolt_operator.engine.observe.diagnosis import EventLookup
+from firebolt_operator.engine.observe.metrics import EngineMetrics
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import ResourceBounds
+from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Warn
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.settings import parse_settings
-from firebolt_operator.wiring.parts import Parts
+from firebolt_operator.wiring.factory import ControllerFactory
 from tests.support.engines import NOON, a_generation, some_facts
 from tests.support.series import series_with
 from tests.unit.kube.wire import SETTINGS, WireServer, a_client, answer, status
@@ -33,7 +33,7 @@ async def test_given_an_event_that_cannot_be_sent_then_it_is_counted_for_its_con
     refused_client: KubeClient,
 ) -> None:
     metrics = Metrics()
-    parts = Parts(
+    parts = ControllerFactory(
         settings=parse_settings([], {}),
         bounds=ResourceBounds(),
         client=refused_client,
@@ -54,5 +54,5 @@ async def test_given_events_that_cannot_be_looked_up_then_that_is_counted_and_th
     registry = CollectorRegistry()
     lookup = EventLookup(refused_client, EngineMetrics(registry))
     facts = some_facts(current=a_generation(0, total=0))
-    assert await diagnosed(ROLLING, facts, 2, lookup=lookup, now=NOON) is ROLLING
+    assert await lookup.diagnose(ROLLING, facts, 2, NOON) is ROLLING
     assert "firebolt_engine_event_lookup_errors_total 1.0" in series_with(registry, "lookup_errors_total")

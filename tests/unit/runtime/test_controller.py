@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from firebolt_operator.errors import FencedError, SpecRejectedError, TransientError
+from firebolt_operator.look_again import After, AtOnce
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import MOST_IN_A_ROW, Controller, ControllerSettings, Outcome
 from firebolt_operator.runtime.work_queue import MOST_ROUNDS, Priority, WorkQueue
@@ -82,7 +83,7 @@ async def test_given_the_first_list_then_its_keys_wait_behind_events() -> None:
 
 
 async def test_given_a_deadline_to_look_again_then_the_pass_comes_then() -> None:
-    setting = Setting([Outcome("waiting", look_again_after=timedelta(seconds=30))])
+    setting = Setting([Outcome("waiting", After(timedelta(seconds=30)))])
     controller = setting.controller()
     async with running(controller):
         controller.queue.add("a")
@@ -94,7 +95,7 @@ async def test_given_a_deadline_to_look_again_then_the_pass_comes_then() -> None
 
 
 async def test_given_progress_that_goes_on_then_the_next_pass_follows_at_once_and_never_in_a_busy_loop() -> None:
-    setting = Setting([Outcome("next phase", again=True)] * (MOST_ROUNDS + 2))
+    setting = Setting([Outcome("next phase", AtOnce())] * (MOST_ROUNDS + 2))
     controller = setting.controller()
     async with running(controller):
         controller.queue.add("a")
@@ -109,7 +110,7 @@ async def test_given_progress_that_goes_on_then_the_next_pass_follows_at_once_an
     [pytest.param(True, "aab", id="urgent-goes-first"), pytest.param(False, "aba", id="the-rest-takes-its-turn")],
 )
 async def test_given_progress_then_others_get_their_turn_unless_it_is_urgent(is_urgent: bool, expected: str) -> None:
-    setting = Setting([Outcome("next phase", again=True, is_urgent=is_urgent)])
+    setting = Setting([Outcome("next phase", AtOnce(is_urgent=is_urgent))])
     controller = setting.controller(workers=1)
     controller.queue.add("a")
     controller.queue.add("b")
@@ -119,7 +120,7 @@ async def test_given_progress_then_others_get_their_turn_unless_it_is_urgent(is_
 
 
 async def test_given_urgent_progress_that_never_ends_then_others_get_their_turn_all_the_same() -> None:
-    setting = Setting([Outcome("next", again=True, is_urgent=True)] * MOST_IN_A_ROW)
+    setting = Setting([Outcome("next", AtOnce(is_urgent=True))] * MOST_IN_A_ROW)
     controller = setting.controller(workers=1)
     controller.queue.add("a")
     controller.queue.add("b")
@@ -134,7 +135,7 @@ async def test_given_a_stop_then_progress_does_not_go_on() -> None:
 
     async def stop() -> Outcome:
         controller.close()
-        return Outcome("next phase", again=True, is_urgent=True)
+        return Outcome("next phase", AtOnce(is_urgent=True))
 
     setting.script.append(stop)
     controller.queue.add("a")
@@ -265,7 +266,7 @@ async def test_given_a_pass_under_way_when_closed_then_it_finishes_and_no_other_
 async def test_given_the_same_outcome_again_then_only_the_first_is_told_at_info(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    waiting = Outcome("stable", look_again_after=timedelta(seconds=30))
+    waiting = Outcome("stable", After(timedelta(seconds=30)))
     setting = Setting([waiting, waiting, Outcome("gone")])
     controller = setting.controller()
     with caplog.at_level(logging.DEBUG, logger="firebolt_operator"):

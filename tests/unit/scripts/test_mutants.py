@@ -106,7 +106,7 @@ def test_a_fault_reaches_those_who_imported_the_function_before(module: ModuleTy
     assert one_more(1) == 0
 
 
-DECIDE = SOURCES / "engine/phases.py"
+DECIDE = SOURCES / "engine/decide/phases.py"
 TRACED = Traced(
     seconds={"tests/unit/engine/a.py::slow": 2.0, "tests/unit/engine/a.py::quick": 1.0, "tests/unit/wake/b.py::c": 0.1},
     lines={str(DECIDE): {"tests/unit/engine/a.py::slow": [3]}},

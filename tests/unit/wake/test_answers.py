@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from firebolt_operator.runtime.servers import BindAddress
-from firebolt_operator.wake.answers import (
+from firebolt_operator.wake.decide.answers import (
     DECISIONS,
     FLAPPED,
     LEAVING,

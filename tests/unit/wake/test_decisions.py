@@ -9,7 +9,7 @@ import pytest
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.flags import HelpRequested, UsageError
 from firebolt_operator.gateway.wake_agent import wake_agent_container
-from firebolt_operator.wake.answers import (
+from firebolt_operator.wake.decide.answers import (
     FLAPPED,
     MISSING,
     RELEASED,
@@ -19,13 +19,13 @@ from firebolt_operator.wake.answers import (
     Answer,
     is_engine_name,
 )
-from firebolt_operator.wake.capacity import HoldLimits, has_room, hold_cap
+from firebolt_operator.wake.decide.capacity import HoldLimits, has_room, hold_cap
+from firebolt_operator.wake.decide.slices import SliceView, decode_slice, engine_of, engines_of
 from firebolt_operator.wake.envoy_admin import parse_memory
-from firebolt_operator.wake.holding import decide_end
+from firebolt_operator.wake.hold_handler import decide_end
 from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.routing import is_routable
 from firebolt_operator.wake.settings import parse_agent_settings
-from firebolt_operator.wake.slices import SliceView, decode_slice, engine_of, engines_of
 from tests.support.gateways import gateway_inputs
 
 MIB, GIB = 1 << 20, 1 << 30

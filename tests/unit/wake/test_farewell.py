@@ -10,7 +10,7 @@ import aiohttp
 from aiohttp import web
 
 from firebolt_operator.runtime.servers import BindAddress
-from firebolt_operator.wake.answers import LEAVING, READY, RELEASED, Answer
+from firebolt_operator.wake.decide.answers import LEAVING, READY, RELEASED, Answer
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin
 from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.server import serving
@@ -35,7 +35,7 @@ class AdminOfATest(EnvoyAdmin):
 async def a_farewell(bench: Bench) -> AsyncGenerator[tuple[Farewell, AdminOfATest]]:
     async with aiohttp.ClientSession() as session:
         admin = AdminOfATest(session)
-        yield Farewell(bench.desk.answer, admin, bench.clock, GRACE), admin
+        yield Farewell(bench.handler.answer, admin, bench.clock, GRACE), admin
 
 
 async def test_given_holds_when_the_pod_stops_then_they_wait_on_and_are_let_go_three_seconds_before_its_end() -> None:

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firebolt_operator.wake.stamper import retry_delay
-from firebolt_operator.wake.stamping import MOST_ENGINES, REFRESH_SECONDS, Claim, StampBook
+from firebolt_operator.wake.decide.wake_requests import MOST_ENGINES, REFRESH_SECONDS, Claim, WakeRequests
+from firebolt_operator.wake.requester import retry_delay
 
 
 class Waiting(set[str]):
     """Engines that holds wait for."""
 
-    def book(self) -> StampBook:
-        return StampBook(is_waiting=self.__contains__, waiting=lambda: sorted(self))
+    def book(self) -> WakeRequests:
+        return WakeRequests(is_waiting=self.__contains__, waiting=lambda: sorted(self))
 
 
 @pytest.fixture
@@ -152,14 +152,14 @@ def test_given_more_names_than_fit_when_asked_then_known_ones_stay_and_the_rest_
     assert (len(book), book.dropped) == (MOST_ENGINES, 1)
 
 
-def claims(book: StampBook, now: float) -> list[str]:
+def claims(book: WakeRequests, now: float) -> list[str]:
     found = list[str]()
     while (claim := book.claim(now=now)) is not None:
         found.append(claim.engine)
     return found
 
 
-def full_book(waiting: Waiting) -> StampBook:
+def full_book(waiting: Waiting) -> WakeRequests:
     """Every place is taken, by engines that were just stamped."""
     book = waiting.book()
     for number in range(MOST_ENGINES):

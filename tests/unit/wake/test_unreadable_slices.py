@@ -4,7 +4,7 @@ import json
 
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.kube.set_aside import outline
-from firebolt_operator.wake.slices import SERVICE_LABEL
+from firebolt_operator.wake.decide.slices import SERVICE_LABEL
 from tests.support.deep import with_depth
 from tests.support.wake import Bench
 

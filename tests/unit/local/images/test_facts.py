@@ -9,7 +9,7 @@ import pytest
 from firebolt_local.errors import LocalError
 from firebolt_local.images import envoy_image, labels, operator_image, postgres_image, standin_images
 from firebolt_local.images.python_packages import beyond, locked
-from firebolt_operator.engine.engine_container import START_SCRIPT
+from firebolt_operator.engine.render.containers import START_SCRIPT
 from firebolt_operator.gateway.hardening import AGENT_USER
 from firebolt_operator.version import SOURCE_TREE
 

@@ -12,7 +12,7 @@ import pytest
 
 from firebolt_local.standins.engine.config import load_config, parse_duration
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
-from firebolt_operator.engine.engine_config import engine_config
+from firebolt_operator.engine.render.engine_config import engine_config
 from firebolt_operator.refs import Manifest
 from tests.support.child_processes import python_environment
 from tests.support.engine_inputs import engine_inputs

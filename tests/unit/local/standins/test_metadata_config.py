@@ -9,7 +9,7 @@ import pytest
 from firebolt_local.standins.metadata.config import GarbageCollection, Keepalive, load_config
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.instance.metadata_config import metadata_config
+from firebolt_operator.instance.render.metadata_config import metadata_config
 from tests.support.child_processes import python_environment
 from tests.support.instances import EXTERNAL, an_instance
 

@@ -12,7 +12,7 @@ import pytest
 from firebolt_local.cluster.ports import LOOPBACK, free_port
 from firebolt_local.standins.engine.metadata_probe import NoAnswerError, metadata_status
 from firebolt_local.standins.health_messages import ServingStatus
-from firebolt_operator.instance.metadata_config import metadata_config
+from firebolt_operator.instance.render.metadata_config import metadata_config
 from tests.support.instances import ID, an_instance
 from tests.support.standins.postgres import DATABASE, PASSWORD, USER, PostgresServer, running_postgres
 from tests.support.standins.programs import ended, eventually, running_program

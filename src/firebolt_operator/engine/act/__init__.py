@@ -1,0 +1,1 @@
+"""What is written for an engine, in an order that survives a crash after any write."""

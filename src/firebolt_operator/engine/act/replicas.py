@@ -1,0 +1,182 @@
+"""Carries the auto-stop decision out: looks at the pods, changes spec.replicas, and says so in the status.
+
+The replicas are written before the status, under the version that the pass read: a person's edit wins, and a crash in
+between leaves a wake that the next pass recognises as handled, because the engine then has nodes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.duration_fields import malformed_durations
+from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
+from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop
+from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.api.texts import MOST_CHARACTERS, shortened
+from firebolt_operator.engine.decide.autostop import (
+    CLOCK_TOLERANCE,
+    Decision,
+    Observation,
+    Policy,
+    decide_autostop,
+    parse_wake_request,
+)
+from firebolt_operator.engine.inherited_settings import effective_auto_stop, idle_timeout, poll_interval
+from firebolt_operator.engine.inputs import ClassInfo
+from firebolt_operator.engine.observe.gauges import Activity
+from firebolt_operator.engine.observe.scrape import Scrape
+from firebolt_operator.engine.views import PodView
+from firebolt_operator.look_again import WHEN_CHANGED, After, LookAgain
+from firebolt_operator.refs import Manifest, Ref, Warn
+
+ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*+(?:/[A-Za-z][A-Za-z0-9_+-]*+)*+")
+TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
+
+
+class Patcher(Protocol):
+    """The one verb that is needed here."""
+
+    async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /) -> Manifest: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjustment:
+    """What came of it."""
+
+    engine: FireboltEngine  # as it is stored now
+    status: EngineStatus  # to be written
+    look_again: LookAgain = WHEN_CHANGED
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaAdjuster:
+    """Keeps one engine at the size that its policy wants."""
+
+    engine: FireboltEngine
+    spec: EngineSpec
+    engine_class: ClassInfo | None
+    pods: Sequence[PodView]  # of the active generation, as far as they run
+    scrape: Scrape
+    writer: Patcher
+    now: datetime
+    most_replicas: int = MOST_REPLICAS
+
+    async def adjust(self, status: EngineStatus) -> Adjustment:
+        """`status` is the one that this pass is about to write."""
+        settings = self._settings()
+        if settings is None or not settings.enabled:
+            off = msgspec.structs.replace(status, auto_stop_reason=AutoStopReason.DISABLED, last_activity_time=None)
+            return Adjustment(engine=self.engine, status=off)
+        if status.phase not in TERMINAL:
+            # A rollout is under way: two writers must not fight over the number of nodes.
+            return Adjustment(engine=self.engine, status=self._heard(status, self.spec.replicas))
+        policy = Policy(
+            settings=settings,
+            idle_timeout=idle_timeout(settings),
+            poll_interval=poll_interval(settings),
+            zone=None if malformed_durations(settings) else time_zone(settings.time_zone),
+        )
+        return await self._decide(policy, self._refreshed(status))
+
+    def _settings(self) -> AutoStop | None:
+        """Never more nodes than an engine may have: what is asked for beyond that is told elsewhere."""
+        settings = effective_auto_stop(self.spec, self.engine_class)
+        return settings and msgspec.structs.replace(
+            settings,
+            active_replicas=min(settings.active_replicas, self.most_replicas),
+            idle_replicas=min(settings.idle_replicas, self.most_replicas),
+        )
+
+    def _refreshed(self, status: EngineStatus) -> EngineStatus:
+        """An engine that has just come up gets its whole idle timeout."""
+        has_come_up = status.phase == EnginePhase.STABLE and self.engine.status.phase != EnginePhase.STABLE
+        return msgspec.structs.replace(status, last_activity_time=self.now) if has_come_up else status
+
+    async def _decide(self, policy: Policy, status: EngineStatus) -> Adjustment:
+        seen = Observation(
+            replicas=self.spec.replicas,
+            last_activity_at=status.last_activity_time,
+            wake_requested_at=self._wake_requested_at(),
+            wake_handled_at=status.wake_handled_at,
+            active_queries=await self._active_queries() if self.spec.replicas else None,
+        )
+        decision = decide_autostop(policy, seen, now=self.now)
+        engine = await self._resize(decision)
+        described = _described(status, decision, seen, self.now)
+        return Adjustment(
+            engine=engine,
+            status=self._heard(described, max(seen.replicas, decision.replicas)),
+            look_again=After(policy.poll_interval),
+            warnings=() if time_zone(policy.settings.time_zone) else (_unknown_zone(policy.settings.time_zone),),
+        )
+
+    def _heard(self, status: EngineStatus, replicas: int) -> EngineStatus:
+        """Whoever asks while the engine has nodes, or is given some, has been heard: that wakes it no second time."""
+        requested = self._wake_requested_at() if replicas else None
+        if requested is None or (status.wake_handled_at is not None and requested <= status.wake_handled_at):
+            return status
+        return msgspec.structs.replace(status, wake_handled_at=requested)
+
+    def _wake_requested_at(self) -> datetime | None:
+        requested = parse_wake_request(self.engine.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED))
+        # A clock that runs far ahead must not pin an engine: such a request counts as none.
+        return None if requested is None or requested > self.now + CLOCK_TOLERANCE else requested
+
+    async def _active_queries(self) -> int | None:
+        """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""
+        answers = await self.scrape(self.pods)
+        known = [answer.running + answer.suspended for answer in answers if isinstance(answer, Activity)]
+        return sum(known) if known and len(known) == len(answers) else None
+
+    async def _resize(self, decision: Decision) -> FireboltEngine:
+        metadata = self.engine.metadata
+        if decision.replicas == self.spec.replicas:
+            return self.engine
+        patch = {
+            "metadata": {"resourceVersion": metadata.resource_version, "uid": metadata.uid},
+            "spec": {"replicas": decision.replicas},
+        }
+        stored = await self.writer.merge_patch(Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name), patch)
+        # The status that the pass started from stays the measure of what is news.
+        return msgspec.structs.replace(parse_engine(stored), status=self.engine.status)
+
+
+def _described(status: EngineStatus, decision: Decision, seen: Observation, now: datetime) -> EngineStatus:
+    is_scaled = decision.replicas != seen.replicas
+    return msgspec.structs.replace(
+        status,
+        auto_stop_reason=decision.reason,
+        last_activity_time=now if decision.is_activity else status.last_activity_time,
+        last_scaled_at=now if is_scaled else status.last_scaled_at,
+    )
+
+
+def _unknown_zone(name: str) -> Warn:
+    what = f"{shortened(name)!r} is no time zone"
+    note = f"spec.autoStop.timeZone: {what}; the engine is woken, but neither parked nor scheduled"
+    return Warn(reason=EventReason.UNKNOWN_TIME_ZONE, action="Reconcile", note=note)
+
+
+def time_zone(name: str) -> tzinfo | None:
+    """None for a name that nobody knows: a typo must never stop an engine."""
+    # The standard library makes paths and names of modules from it, and `__init__/x` is no package.
+    is_name = len(name) <= MOST_CHARACTERS and ZONE_NAME.fullmatch(name) is not None
+    return _time_zone(name) if is_name else None
+
+
+@lru_cache(maxsize=64)
+def _time_zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None

@@ -1,0 +1,1 @@
+"""What an engine does next, decided from frozen facts. Pure."""

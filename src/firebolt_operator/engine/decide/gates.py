@@ -1,0 +1,146 @@
+"""May this engine be rendered at all? Class, instance, template and bounds, in this order; the first "no" ends it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import find_condition
+from firebolt_operator.api.engine import EngineSpec
+from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import EngineClassReason, EnginePhase, EngineReason, InstancePhase
+from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
+from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
+from firebolt_operator.policy.class_checks import check_class_template
+from firebolt_operator.policy.engine_checks import check_engine_template, dropped_volumes
+from firebolt_operator.policy.field_errors import FieldError, aggregate
+from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.protected_secrets import protected_secret_names
+from firebolt_operator.reconciling.verdicts import Verdict
+from firebolt_operator.refs import Ref
+
+GATED_PHASES = frozenset({EnginePhase.CREATING, EnginePhase.STABLE, EnginePhase.STOPPED})
+"""Finishing a rollout that is already rendered must not depend on an instance that it does not consume."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Nothing is rendered; `ready` says why. `instance` is the InstanceReady verdict when the instance is to blame."""
+
+    ready: Verdict
+    instance: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The class does not exist."""
+
+    message: str
+
+
+def class_gate(reference: Ref, engine_class: FireboltEngineClass | None) -> ClassInfo | Missing | Refusal:
+    place = f'"{reference.name}" in namespace "{reference.namespace}"'
+    if engine_class is None:
+        return Missing(f"FireboltEngineClass referenced by spec.engineClassRef not found: {place}")
+    problem = _class_problem(engine_class)
+    if problem:
+        text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
+        return Refusal(Verdict(status="False", reason=EngineReason.CLASS_UNREADY, message=text))
+    return ClassInfo(name=reference.name, spec=engine_class.spec or EngineClassSpec(template={}))
+
+
+def _class_problem(engine_class: FireboltEngineClass) -> str:
+    """Only a bad template blocks: engines of a class that waits for its deletion must still be led off it."""
+    ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
+    if ready is None or ready.observed_generation != engine_class.metadata.generation:
+        # Nobody has judged what the class says now, and an engine may come by first.
+        return aggregate(check_class_template(engine_class.spec))
+    is_bad = not ready.is_true and ready.reason == EngineClassReason.OPERATOR_OWNED_FIELD_SET
+    return ready.message if is_bad else ""
+
+
+def instance_gate(reference: Ref, instance: FireboltInstance | None) -> InstanceInfo | Refusal:
+    if instance is None:
+        return _instance_blocks(f'FireboltInstance "{reference.name}" not found in namespace {reference.namespace}')
+    for fails, problem in _INSTANCE_CHECKS:
+        if fails(instance):
+            return _instance_blocks(f'FireboltInstance "{reference.name}" {problem}')
+    return InstanceInfo(
+        id=instance.spec.id,
+        metadata_endpoint=instance.status.metadata_endpoint,
+        protected_secrets=protected_secret_names(instance),
+    )
+
+
+def _instance_blocks(message: str) -> Refusal:
+    return Refusal(
+        ready=Verdict(
+            status="False",
+            reason=EngineReason.INSTANCE_NOT_READY,
+            message="Referenced FireboltInstance is not ready",
+        ),
+        instance=Verdict(status="False", reason=EngineReason.INSTANCE_NOT_READY, message=message),
+    )
+
+
+def _lacks_auth(instance: FireboltInstance) -> bool:
+    """Fails closed: an engine that should ask for tokens is not started without them."""
+    if instance.spec.auth is None or not instance.spec.auth.enabled:
+        return False
+    ready = find_condition(instance.status.conditions, names.CONDITION_AUTH_READY)
+    return ready is None or not ready.is_true or not (instance.status.auth and instance.status.auth.signing_keys)
+
+
+def _lacks_engine_tls(instance: FireboltInstance) -> bool:
+    tls = instance.spec.tls.engine if instance.spec.tls else None
+    return tls is not None and tls.enabled and instance.status.engine_tls is None
+
+
+_INSTANCE_CHECKS: tuple[tuple[Callable[[FireboltInstance], bool], str], ...] = (
+    (
+        lambda instance: instance.status.phase in {InstancePhase.UNSET, InstancePhase.PROVISIONING},
+        "is still provisioning",
+    ),
+    (lambda instance: not instance.status.metadata_endpoint, "has no metadata endpoint yet"),
+    (lambda instance: not instance.spec.id, "has no instance ID yet"),
+    (_lacks_auth, "has auth enabled but it is not ready yet"),
+    (_lacks_engine_tls, "has engine TLS enabled but it is not provisioned yet"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateVerdict:
+    refused: Refusal | None
+    dropped: tuple[FieldError, ...]  # volumes that rendering leaves out
+
+
+def judge_template(
+    spec: EngineSpec, engine_class: ClassInfo | None, instance: InstanceInfo, bounds: ResourceBounds
+) -> TemplateVerdict:
+    inherited = class_template(engine_class)
+    return TemplateVerdict(
+        refused=_refusal(spec, inherited, instance, bounds),
+        dropped=tuple(dropped_volumes(spec, inherited, instance.protected_secrets)),
+    )
+
+
+def _refusal(
+    spec: EngineSpec, inherited: ClassTemplate | None, instance: InstanceInfo, bounds: ResourceBounds
+) -> Refusal | None:
+    rejected = check_engine_template(spec, inherited, instance.protected_secrets)
+    if rejected:
+        return _template_blocks(EngineReason.TEMPLATE_REJECTED, aggregate(rejected))
+    exceeded = check_bounds(spec.template, inherited, bounds)
+    if exceeded:
+        return _template_blocks(EngineReason.RESOURCE_BOUNDS_EXCEEDED, aggregate(exceeded))
+    return None
+
+
+def class_template(engine_class: ClassInfo | None) -> ClassTemplate | None:
+    if engine_class is None:
+        return None
+    return ClassTemplate(name=engine_class.name, template=engine_class.spec.template)
+
+
+def _template_blocks(reason: str, message: str) -> Refusal:
+    return Refusal(Verdict(status="False", reason=reason, message=message))

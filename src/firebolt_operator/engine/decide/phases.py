@@ -1,0 +1,273 @@
+"""The phase machine: what an engine does next, decided from its spec, its status and what was seen. Pure.
+
+Every transition is persisted before its effect, and every effect can be repeated: a process may die between any two
+writes and the next one continues from what it finds.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import msgspec
+
+from firebolt_operator.api import names
+from firebolt_operator.api.engine import EngineSpec, EngineStatus
+from firebolt_operator.api.names import EnginePhase
+from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.serialise import format_time
+from firebolt_operator.engine.decide.draining import Drained, KeepWaiting, TimedOut, decide_drain, settle_left
+from firebolt_operator.engine.decide.losses import is_lost, is_taken, lacks_pods
+from firebolt_operator.engine.decide.recovery import back_to_creating, decide_lost, lost_objects
+from firebolt_operator.engine.decide.routing import service_repair, serving_generation
+from firebolt_operator.engine.decide.situation import Situation
+from firebolt_operator.engine.decide.update_strategy import update_strategy_patches
+from firebolt_operator.engine.facts import GenerationFacts
+from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, Delete, Plan
+from firebolt_operator.look_again import After, LookAgain
+from firebolt_operator.refs import Manifest, Warn
+
+REST = After(timedelta(seconds=30))
+
+
+def decide_phase(situation: Situation) -> Plan:
+    plan = _decide(situation)
+    doomed = {delete.child.metadata.uid for delete in plan.deletes}
+    patches = update_strategy_patches(situation.facts, situation.uid)
+    service = _service_ensures(situation)
+    # What serves already is led to before all else, which may be refused; what is about to serve is made first.
+    is_first = situation.status.active_generation >= 0
+    return replace(
+        plan,
+        ensures=(*service, *plan.ensures) if is_first else (*plan.ensures, *service),
+        patches=tuple(each for each in patches if each.child.metadata.uid not in doomed),
+    )
+
+
+def _service_ensures(situation: Situation) -> tuple[Manifest, ...]:
+    """In every phase but `switching`, which moves it, the Service goes on selecting what has served so far."""
+    if situation.status.phase == EnginePhase.SWITCHING:
+        return ()
+    return service_repair(situation.facts.service, situation.blueprint, serving_generation(situation.status))
+
+
+def _decide(situation: Situation) -> Plan:
+    match situation.status.phase:
+        case EnginePhase.CREATING:
+            return _decide_creating(situation)
+        case EnginePhase.SWITCHING:
+            return _decide_switching(situation)
+        case EnginePhase.DRAINING:
+            return _decide_draining(situation)
+        case EnginePhase.CLEANING:
+            return _decide_cleaning(situation)
+        case EnginePhase.STABLE | EnginePhase.STOPPED | EnginePhase.UNSET:
+            return _decide_terminal(situation)
+        case unknown:
+            return _finish(situation, f"phase {unknown!r} is not one of ours", AT_ONCE)
+
+
+def terminal_phase(spec: EngineSpec) -> EnginePhase:
+    return EnginePhase.STOPPED if spec.replicas == 0 else EnginePhase.STABLE
+
+
+def _decide_terminal(situation: Situation) -> Plan:
+    status, current = situation.status, situation.facts.current
+    if status.active_generation < 0:
+        raise RuntimeError(f"phase {status.phase!r} without an active generation: {status}")
+    why = _why_new_generation(situation, current)
+    if why is not None:
+        # The number is persisted before any object of that generation exists, so no crash can leave objects behind
+        # that the status has not heard of.
+        return _start_generation(situation, why, deletes=())
+    return Plan(
+        reason="at rest",
+        status=_settled(situation),
+        look_again=REST,
+        ensures=_missing_children(situation),
+        is_at_rest=True,
+    )
+
+
+def _why_new_generation(situation: Situation, current: GenerationFacts) -> str | None:
+    if current.statefulset is None or current.statefulset.metadata.is_deleting:
+        return "the StatefulSet is gone"
+    if is_taken(current, situation.uid):
+        return "its name is taken by another owner"
+    return situation.blueprint.drift(current.statefulset)
+
+
+def _missing_children(situation: Situation) -> tuple[Manifest, ...]:
+    """Restored in place: pods read both only when they start, and both follow from name and generation alone."""
+    current, blueprint, active = situation.facts.current, situation.blueprint, situation.status.active_generation
+    missing = [
+        *([] if current.config_map else [blueprint.config_map(active)]),
+        *([] if current.headless_service else [blueprint.headless_service(active)]),
+    ]
+    return tuple(missing)
+
+
+def _settled(situation: Situation) -> EngineStatus:
+    statefulset = situation.facts.current.statefulset
+    annotations = {} if statefulset is None else statefulset.metadata.annotations
+    return msgspec.structs.replace(
+        situation.status,
+        phase=terminal_phase(situation.spec),
+        observed_auth_hash=annotations.get(names.ANNOTATION_AUTH_HASH, ""),
+        observed_engine_tls_hash=annotations.get(names.ANNOTATION_ENGINE_TLS_HASH, ""),
+        observed_engine_serving_cert_fp="",
+        observed_engine_serving_cert_gen=0,
+    )
+
+
+def _decide_creating(situation: Situation) -> Plan:
+    current = situation.facts.current
+    if is_taken(current, situation.uid):
+        return _start_generation(situation, "the name is taken by another owner", deletes=())
+    if current.statefulset is not None:
+        drift = situation.blueprint.drift(current.statefulset)
+        if drift is not None:
+            # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
+            # the old count would never become ready. Never patched: running pods do not read their nodes again.
+            return _abandon(situation, current, drift)
+        if current.statefulset.metadata.is_deleting:
+            return _keep(situation, "the StatefulSet is going away and will be made again", PODS_WAIT)
+    ensures = _generation_ensures(situation)
+    if not _is_ready(situation, current):
+        progress = f"{current.pods.ready} of {situation.spec.replicas} ready"
+        return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
+    status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
+    return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
+
+
+def _abandon(situation: Situation, current: GenerationFacts, drift: str) -> Plan:
+    """Before the first switch the Service leads to whoever is ready: such a generation serves, and is drained."""
+    plan = _start_generation(situation, f"abandoned, {drift}", deletes=_generation_deletes(situation, current))
+    is_reached = situation.status.active_generation < 0 and current.pods.ready > 0
+    if not is_reached or is_lost(current, situation.uid):
+        return plan
+    serves = msgspec.structs.replace(plan.status, active_generation=situation.status.current_generation)
+    return replace(plan, status=serves, deletes=())
+
+
+def _is_ready(situation: Situation, current: GenerationFacts) -> bool:
+    wanted = situation.spec.replicas
+    return current.statefulset is not None and current.pods.total == wanted and current.pods.ready == wanted
+
+
+def _generation_ensures(situation: Situation) -> tuple[Manifest, ...]:
+    generation, blueprint = situation.status.current_generation, situation.blueprint
+    wanted = [blueprint.config_map(generation), blueprint.headless_service(generation)]
+    if situation.facts.current.statefulset is None:
+        # One that is there matches, or it would have been abandoned: it is never patched.
+        wanted.append(blueprint.statefulset(generation))
+    return tuple(wanted)
+
+
+def _decide_switching(situation: Situation) -> Plan:
+    status, facts = situation.status, situation.facts
+    current, replicas = facts.current, situation.spec.replicas
+    repair = service_repair(facts.service, situation.blueprint, status.current_generation)
+    # Pods that queries are sent to already may run some, ready or not: nobody is led away from those.
+    if is_lost(current, situation.uid) or (repair and lacks_pods(current, replicas, situation.uid)):
+        return back_to_creating(situation)
+    if repair:
+        return _keep(situation, "pointing queries at the new generation", AT_ONCE, repair)
+    # The selector that the server holds is believed, not what this process remembers to have written.
+    old = status.active_generation
+    noted = _noted(situation.now)
+    switched = msgspec.structs.replace(status, active_generation=status.current_generation, switched_at=noted)
+    if old < 0 or old == status.current_generation:
+        done = msgspec.structs.replace(switched, phase=terminal_phase(situation.spec))
+        return Plan(reason="first generation serves", status=done, look_again=AT_ONCE)
+    phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
+    rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old)
+    swapped = replace(situation.facts, active=situation.facts.current, draining=situation.facts.active)
+    left = settle_left(rolled, swapped, situation.drain, situation.now)
+    return Plan(
+        reason="new generation serves",
+        status=rolled,
+        look_again=AT_ONCE,
+        waiting_for="" if situation.drain.is_skipped else _until(situation.now, left),
+    )
+
+
+def _noted(instant: datetime) -> datetime:
+    """The status keeps whole seconds: rounded up, or a wait counted from it would end up to a second early."""
+    return instant if not instant.microsecond else instant.replace(microsecond=0) + timedelta(seconds=1)
+
+
+def _until(now: datetime, left: timedelta) -> str:
+    return f"old generation stays until {format_time(now + left)}" if left else ""
+
+
+def _decide_draining(situation: Situation) -> Plan:
+    status, now = situation.status, situation.now
+    if status.draining_generation is None:
+        return _finish(situation, "nothing drains", AT_ONCE)
+    if status.switched_at is None or status.switched_at > _noted(now):
+        # Lost or from a clock that ran ahead: waiting starts over, so that it is never too short.
+        status = msgspec.structs.replace(status, switched_at=_noted(now))
+    lost = decide_lost(situation, status)
+    if lost is not None:
+        return lost
+    cleaning = msgspec.structs.replace(status, phase=EnginePhase.CLEANING)
+    restored = lost_objects(situation)
+    match decide_drain(status, situation.facts, situation.drain, now):
+        case Drained(reason):
+            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE, ensures=restored)
+        case TimedOut(after, is_settled):
+            note = _timeout_note(status, after, is_settled=is_settled)
+            warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
+            return Plan(reason=note, status=cleaning, look_again=AT_ONCE, ensures=restored, warnings=(warning,))
+        case KeepWaiting(wait, until):
+            busy = f"generation {status.draining_generation} still runs queries"
+            waiting_for = _until(now, until - now) if until else busy
+            return Plan(
+                reason=waiting_for,
+                status=status,
+                look_again=After(wait),
+                ensures=restored,
+                waiting_for=waiting_for,
+            )
+
+
+def _timeout_note(status: EngineStatus, after: timedelta, *, is_settled: bool) -> str:
+    """Only what is known: within the settle time nobody has asked, and after it a pod may have given no answer."""
+    ended = f"drainTimeout {after} ended the wait for generation {status.draining_generation}, which is deleted now"
+    if is_settled:
+        return f"{ended}: it still ran queries, or could not be asked, when it was last looked at"
+    return f"{ended}: nobody asked whether it runs queries, because the time of --drain-settle had not passed yet"
+
+
+def _decide_cleaning(situation: Situation) -> Plan:
+    if situation.status.draining_generation is None:
+        return _finish(situation, "nothing to clean", AT_ONCE)
+    deletes = _generation_deletes(situation, situation.facts.draining)
+    status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec), draining_generation=None)
+    return Plan(reason="deleting the old generation", status=status, look_again=AT_ONCE, deletes=deletes)
+
+
+def _generation_deletes(situation: Situation, generation: GenerationFacts) -> tuple[Delete, ...]:
+    seen = (
+        (STATEFULSETS, generation.statefulset),
+        (SERVICES, generation.headless_service),
+        (CONFIG_MAPS, generation.config_map),
+    )
+    return tuple(Delete(resource, child) for resource, child in seen if child and child.is_owned_by(situation.uid))
+
+
+def _start_generation(situation: Situation, why: str, *, deletes: tuple[Delete, ...]) -> Plan:
+    status = msgspec.structs.replace(
+        situation.status,
+        phase=EnginePhase.CREATING,
+        current_generation=situation.status.current_generation + 1,
+    )
+    return Plan(reason=f"new generation: {why}", status=status, look_again=AT_ONCE, deletes=deletes)
+
+
+def _finish(situation: Situation, reason: str, look_again: LookAgain) -> Plan:
+    status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec))
+    return Plan(reason=reason, status=status, look_again=look_again)
+
+
+def _keep(situation: Situation, reason: str, look_again: LookAgain, ensures: tuple[Manifest, ...] = ()) -> Plan:
+    return Plan(reason=reason, status=situation.status, look_again=look_again, ensures=ensures)

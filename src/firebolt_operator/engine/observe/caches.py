@@ -1,0 +1,92 @@
+"""The caches an engine pass reads, and how objects are found in them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import LABEL_ENGINE
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+    PODS,
+    SERVICES,
+    STATEFULSETS,
+)
+from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
+from firebolt_operator.engine.views import Child, PodView, decode_child, decode_pod, decode_statefulset
+from firebolt_operator.reconciling.indexes import BY_CLASS, BY_ENGINE, BY_INSTANCE, term
+from firebolt_operator.refs import Ref, Resource
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.coverage import Coverage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineCaches:
+    engines: Cache[FireboltEngine]
+    engine_classes: Cache[FireboltEngineClass]
+    instances: Cache[FireboltInstance]
+    statefulsets: Cache[Child]
+    services: Cache[Child]
+    config_maps: Cache[Child]
+    pods: Cache[PodView]
+
+    def all(self) -> Iterator[Cache[Any]]:
+        return (getattr(self, field.name) for field in fields(self))
+
+    def children(self) -> tuple[Cache[Child], ...]:
+        """In the order in which a generation is taken down: pods go with their StatefulSet first."""
+        return self.statefulsets, self.services, self.config_maps
+
+    def child(self, ref: Ref) -> Child | None:
+        return self.child_cache(ref.resource).known((ref.namespace, ref.name))
+
+    def child_cache(self, resource: Resource) -> Cache[Child]:
+        return next(cache for cache in self.children() if cache.resource == resource)
+
+
+def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCaches:
+    """Ours by the watch selector; children by our label, so that foreign objects cost nothing."""
+    ours = Coverage(namespaces=namespaces, labels=label_selector)
+    return EngineCaches(
+        engines=Cache(
+            FIREBOLT_ENGINES,
+            parse_engine,
+            coverage=ours,
+            indexes={BY_INSTANCE: _instance_of, BY_CLASS: _class_of},
+        ),
+        engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours),
+        instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours),
+        statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
+        services=_child_cache(SERVICES, decode_child, namespaces),
+        config_maps=_child_cache(CONFIG_MAPS, decode_child, namespaces),
+        pods=Cache(
+            PODS,
+            decode_pod,
+            coverage=Coverage(namespaces=namespaces, labels=LABEL_ENGINE),
+            indexes={BY_ENGINE: lambda pod: [term(pod.namespace, pod.engine)]},
+        ),
+    )
+
+
+def _child_cache(resource: Resource, decode: Callable[[bytes], Child], namespaces: tuple[str, ...]) -> Cache[Child]:
+    return Cache(
+        resource,
+        decode,
+        coverage=Coverage(namespaces=namespaces, labels=LABEL_ENGINE),
+        indexes={BY_ENGINE: lambda child: [term(child.metadata.namespace, child.engine)]},
+    )
+
+
+def _instance_of(engine: FireboltEngine) -> list[str]:
+    return [term(engine.metadata.namespace, engine.spec.instance_ref)] if engine.spec else []
+
+
+def _class_of(engine: FireboltEngine) -> list[str]:
+    if engine.spec is None or not engine.spec.engine_class_ref:
+        return []
+    return [term(engine.metadata.namespace, engine.spec.engine_class_ref)]

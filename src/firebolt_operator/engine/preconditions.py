@@ -1,0 +1,159 @@
+"""May an engine go on, and with what? Looks up what the gates judge, and sends the Events they call for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from firebolt_operator.api.engine import EngineSpec, FireboltEngine
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.kstatus import Stalled
+from firebolt_operator.api.names import EngineReason, EventReason
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
+from firebolt_operator.engine.decide import gates
+from firebolt_operator.engine.decide.draining import DrainRules, effective_drain_rules
+from firebolt_operator.engine.decide.gates import Missing, Refusal, TemplateVerdict
+from firebolt_operator.engine.decide.spec_problems import spec_problems
+from firebolt_operator.engine.inherited_settings import effective_progress_deadline
+from firebolt_operator.engine.inputs import ClassInfo, EngineSettings, InstanceInfo
+from firebolt_operator.engine.observe.observer import Observer
+from firebolt_operator.errors import TransientError
+from firebolt_operator.policy.field_errors import FieldError, aggregate
+from firebolt_operator.reconciling.memo import LastValueMemo
+from firebolt_operator.reconciling.warner import Warner
+from firebolt_operator.refs import Ref, Warn
+from firebolt_operator.runtime.cache import Cache
+
+NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What holds for an engine whether or not it may go on."""
+
+    to_mend: Stalled | None  # what a person must do
+    progress_deadline: timedelta | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """What the decision rests on besides the engine itself."""
+
+    engine_class: ClassInfo | None
+    instance: InstanceInfo
+    drain: DrainRules
+    terms: Terms
+    unresolved: str = ""  # why the instance is not known after all, where it had to be looked up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """Nothing is decided. Without a refusal, Ready goes on telling what serves."""
+
+    terms: Terms
+    refusal: Refusal | None = None
+    is_instance_ready: bool = False
+    failure: TransientError | None = None  # raised once all is told
+
+    @property
+    def why(self) -> str:
+        if self.refusal is not None:
+            return (self.refusal.instance or self.refusal.ready).message
+        return self.terms.to_mend.message if self.terms.to_mend else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preconditions:
+    """Class, instance, template and bounds, in this order; the first "no" blocks."""
+
+    observer: Observer
+    instances: Cache[FireboltInstance]
+    settings: EngineSettings
+    warner: Warner
+    verdicts: LastValueMemo[TemplateVerdict]
+
+    async def check(self, engine: FireboltEngine, spec: EngineSpec) -> Met | Blocked:
+        found = await self._class(engine, spec)
+        inherited = found if isinstance(found, ClassInfo) else None
+        terms = Terms(
+            to_mend=spec_problems(spec, inherited, self.settings.bounds),
+            progress_deadline=effective_progress_deadline(spec, inherited),
+        )
+        if isinstance(found, Missing):
+            return _without_class(found, terms, self._instance(engine, spec))
+        if isinstance(found, Refusal):
+            return Blocked(terms=terms, refusal=found)
+        instance = self._instance(engine, spec)
+        if isinstance(instance, Refusal):
+            return Blocked(terms=terms, refusal=instance)
+        if spec.replicas > self.settings.bounds.replicas:
+            # Before anything is rendered: every node would be named in every node's configuration.
+            return Blocked(terms=terms, is_instance_ready=True)
+        drain = effective_drain_rules(spec, inherited, self.settings.drain_settle)
+        met = Met(engine_class=inherited, instance=instance, drain=drain, terms=terms)
+        return await self._with_template(engine, spec, met)
+
+    def resolve_instance(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met:
+        """With the instance, for objects that were lost and are made again: as strictly as for new ones."""
+        instance = self._found_instance(engine, spec)
+        if isinstance(instance, Refusal):
+            return replace(met, unresolved=(instance.instance or instance.ready).message)
+        judged = gates.judge_template(spec, met.engine_class, instance, self.settings.bounds)
+        unresolved = judged.refused.ready.message if judged.refused else ""
+        return replace(met, instance=instance, unresolved=unresolved)
+
+    async def _class(self, engine: FireboltEngine, spec: EngineSpec) -> ClassInfo | Missing | Refusal | None:
+        name = spec.engine_class_ref
+        if not name:
+            return None
+        ref = Ref(FIREBOLT_ENGINE_CLASSES, engine.metadata.namespace, name)
+        found = gates.class_gate(ref, await self.observer.engine_class(ref.namespace, ref.name))
+        if isinstance(found, Missing):
+            await self._warn(engine, EventReason.ENGINE_CLASS_MISSING, found.message)
+        else:
+            self.warner.settle(engine.metadata, EventReason.ENGINE_CLASS_MISSING)
+        return found
+
+    def _instance(self, engine: FireboltEngine, spec: EngineSpec) -> InstanceInfo | Refusal:
+        return self._found_instance(engine, spec) if _is_gated(engine) else NO_INSTANCE
+
+    def _found_instance(self, engine: FireboltEngine, spec: EngineSpec) -> InstanceInfo | Refusal:
+        ref = Ref(FIREBOLT_INSTANCES, engine.metadata.namespace, spec.instance_ref)
+        return gates.instance_gate(ref, self.instances.known((ref.namespace, ref.name)))
+
+    async def _with_template(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
+        inherited, instance, bounds = met.engine_class, met.instance, self.settings.bounds
+        verdict = self.verdicts.value(
+            engine.metadata.uid,
+            (spec, inherited, instance.protected_secrets),
+            lambda: gates.judge_template(spec, inherited, instance, bounds),
+        )
+        if verdict.refused is not None:
+            return Blocked(terms=met.terms, refusal=verdict.refused, is_instance_ready=True)
+        await self._warn_dropped_volumes(engine, verdict.dropped)
+        return met
+
+    async def _warn_dropped_volumes(self, engine: FireboltEngine, dropped: Sequence[FieldError]) -> None:
+        if dropped:
+            note = "template volumes reaching operator-managed Secrets were dropped from the rendered pod: "
+            await self._warn(engine, EventReason.SECRET_ALIAS_VOLUME_DROPPED, note + aggregate(dropped))
+        elif _is_gated(engine):  # the only phases that know the instance's Secrets
+            self.warner.settle(engine.metadata, EventReason.SECRET_ALIAS_VOLUME_DROPPED)
+
+    async def _warn(self, engine: FireboltEngine, reason: EventReason, note: str) -> None:
+        await self.warner.warn(engine.metadata, Warn(reason=reason, action="Reconcile", note=note))
+
+
+def _is_gated(engine: FireboltEngine) -> bool:
+    """The other phases finish a rollout that is rendered already, and know nothing of the instance."""
+    return engine.status.phase in gates.GATED_PHASES
+
+
+def _without_class(missing: Missing, terms: Terms, instance: InstanceInfo | Refusal) -> Blocked:
+    """What is known of the instance is told all the same: an engine may well serve without its class."""
+    to_mend = terms.to_mend or Stalled(EngineReason.ENGINE_CLASS_MISSING, missing.message)
+    return Blocked(
+        terms=replace(terms, to_mend=to_mend),
+        refusal=instance if isinstance(instance, Refusal) else None,
+        is_instance_ready=isinstance(instance, InstanceInfo),
+        failure=TransientError(missing.message),
+    )

@@ -1,0 +1,1 @@
+"""What an engine's objects look like. Pure."""

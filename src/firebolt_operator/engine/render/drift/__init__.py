@@ -1,0 +1,1 @@
+"""Where a live StatefulSet differs from what its engine asks for. Pure."""

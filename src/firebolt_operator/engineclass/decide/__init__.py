@@ -1,0 +1,1 @@
+"""What a class has to tell. Pure."""

@@ -1,0 +1,68 @@
+"""Is this class fit for use, and may it go?"""
+
+from datetime import datetime
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import with_condition
+from firebolt_operator.api.duration_fields import malformed_durations
+from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.kstatus import ENGINE_CLASS_REASONS, Stalled, with_progress
+from firebolt_operator.api.names import EngineClassReason
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
+from firebolt_operator.manifests.references import ref_to
+from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas
+from firebolt_operator.policy.class_checks import check_class_template, deletion_blocked_message
+from firebolt_operator.policy.field_errors import Path, aggregate
+from firebolt_operator.reconciling.verdicts import Verdict
+
+AUTO_STOP: Final = Path("spec").child("autoStop")
+
+
+def decide_status(
+    engine_class: FireboltEngineClass, bound_engines: int, *, bounds: ResourceBounds, now: datetime
+) -> EngineClassStatus:
+    generation = engine_class.metadata.generation
+    ready = _verdict(engine_class, bound_engines).dated(names.CONDITION_READY, spec_generation=generation, now=now)
+    progress = _to_mend(engine_class, bounds) or ENGINE_CLASS_REASONS.progress(ready.reason, ready.message)
+    told = with_condition(engine_class.status.conditions, ready)
+    return EngineClassStatus(
+        observed_generation=generation,
+        bound_engines=bound_engines,
+        conditions=with_progress(told, progress, spec_generation=generation, now=now),
+    )
+
+
+def _to_mend(engine_class: FireboltEngineClass, bounds: ResourceBounds) -> Stalled | None:
+    """Its engines go on without the setting, so the class is fit for use; yet nobody meant it to be like that."""
+    spec = engine_class.spec
+    if engine_class.metadata.is_deleting or spec is None:
+        return None
+    problems = [f"spec.{each.field}: {each.problem}" for each in malformed_durations(spec)]
+    if spec.auto_stop is not None:
+        problems += map(str, check_auto_stop_replicas(spec.auto_stop, AUTO_STOP, bounds))
+    return Stalled(EngineClassReason.SPEC_INVALID, "; ".join(problems)) if problems else None
+
+
+def _verdict(engine_class: FireboltEngineClass, bound_engines: int) -> Verdict:
+    """While it is being deleted only that is reported: why a deletion hangs must not be obscured."""
+    if engine_class.metadata.is_deleting:
+        message = deletion_blocked_message(ref_to(FIREBOLT_ENGINE_CLASSES, engine_class.metadata), bound_engines)
+        return Verdict("False", EngineClassReason.DELETION_BLOCKED, message)
+    errors = check_class_template(engine_class.spec)
+    if errors:
+        return Verdict("False", EngineClassReason.OPERATOR_OWNED_FIELD_SET, aggregate(errors))
+    return Verdict("True", EngineClassReason.ADMISSIBLE, "spec.template contains no operator-owned paths")
+
+
+def is_news(old: EngineClassStatus, new: EngineClassStatus) -> bool:
+    """A condition whose words and verdict stay is no news, whatever its bookkeeping says."""
+    return (old.bound_engines, old.observed_generation, _words(old)) != (
+        new.bound_engines,
+        new.observed_generation,
+        _words(new),
+    )
+
+
+def _words(status: EngineClassStatus) -> list[tuple[str, str, str, str]]:
+    return [(each.type, each.status, each.reason, each.message) for each in status.conditions]

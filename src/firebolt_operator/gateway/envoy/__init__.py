@@ -1,0 +1,1 @@
+"""Envoy's whole configuration and the scripts that it runs on every query. Pure."""

@@ -1,0 +1,1 @@
+"""What is written for an instance, in the order in which its objects depend on each other."""

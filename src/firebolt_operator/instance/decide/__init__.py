@@ -1,0 +1,1 @@
+"""What an instance does next, decided from frozen facts. Pure."""

@@ -1,0 +1,86 @@
+"""What is true of an instance, in the words of its conditions."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.api.conditions import Condition, find_condition
+from firebolt_operator.api.instance import InstanceSpec
+from firebolt_operator.api.names import InstanceReason
+from firebolt_operator.api.tls import TLSListener
+from firebolt_operator.reconciling.verdicts import Verdict
+
+MOST_CHARACTERS: Final = 16_384
+"""Longest message: half of what a condition takes, because the roll-up puts words in front of it."""
+
+ROLLED_UP: Final = (
+    names.CONDITION_METADATA_READY,
+    names.CONDITION_GATEWAY_READY,
+    names.CONDITION_ENGINE_TLS_READY,
+    names.CONDITION_GATEWAY_TLS_READY,
+)
+FEATURES: Final = (
+    names.CONDITION_AUTH_READY,
+    names.CONDITION_ENGINE_TLS_READY,
+    names.CONDITION_GATEWAY_TLS_READY,
+)
+"""Not true only when the spec asks for what this release does not have."""
+
+
+METADATA_READY: Final = Verdict("True", InstanceReason.READY, "metadata Deployment has at least one ready replica")
+METADATA_PROVISIONING: Final = Verdict(
+    "False", InstanceReason.PROVISIONING, "metadata Deployment has no ready replicas yet"
+)
+GATEWAY_READY: Final = Verdict("True", InstanceReason.READY, "gateway Deployment has at least one ready replica")
+GATEWAY_PROVISIONING: Final = Verdict(
+    "False", InstanceReason.PROVISIONING, "gateway Deployment has no ready replicas yet"
+)
+
+
+def shortened(verdict: Verdict) -> Verdict:
+    message = verdict.message
+    if len(message) <= MOST_CHARACTERS:
+        return verdict
+    return replace(verdict, message=f"{message[:MOST_CHARACTERS]}...")
+
+
+def roll_up(conditions: Sequence[Condition]) -> Verdict:
+    """`Ready`: the first component that is unknown or not ready speaks for all."""
+    for kind in ROLLED_UP:
+        found = find_condition(conditions, kind)
+        if found is None:
+            return Verdict("False", InstanceReason.INITIALIZING, f"{kind} has not been observed yet")
+        if not found.is_true:
+            return Verdict("False", found.reason, f"{kind}: {found.message}")
+    return Verdict("True", InstanceReason.ALL_COMPONENTS_READY, "metadata, gateway, and TLS certificates are ready")
+
+
+def feature_verdicts(spec: InstanceSpec) -> tuple[tuple[str, Verdict], ...]:
+    """Authentication and TLS. Who asks for what this release lacks must not get an unprotected system instead."""
+    tls = spec.tls
+    return (
+        (names.CONDITION_AUTH_READY, _auth(is_on=spec.auth is not None and spec.auth.enabled)),
+        (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None)),
+        (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None)),
+    )
+
+
+def asks_for_gateway_tls(spec: InstanceSpec) -> bool:
+    return spec.tls is not None and spec.tls.gateway is not None and spec.tls.gateway.enabled
+
+
+def _auth(*, is_on: bool) -> Verdict:
+    if not is_on:
+        return Verdict("True", InstanceReason.DISABLED, "spec.auth is unset or disabled")
+    return Verdict("False", InstanceReason.AUTH_SPEC_INVALID, _unsupported("spec.auth", "authentication"))
+
+
+def _tls(field: str, listener: TLSListener | None) -> Verdict:
+    if listener is None or not listener.enabled:
+        return Verdict("True", InstanceReason.DISABLED, f"{field} is unset or disabled")
+    return Verdict("False", InstanceReason.TLS_SPEC_INVALID, _unsupported(field, "TLS"))
+
+
+def _unsupported(field: str, feature: str) -> str:
+    return f"{field}.enabled: Invalid value: true: this release does not provide {feature}; set it to false"

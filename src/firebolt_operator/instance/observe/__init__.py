@@ -1,0 +1,1 @@
+"""What is there of an instance, and which instance a change concerns. Writes nothing."""

@@ -1,0 +1,34 @@
+"""The caches an instance pass reads: instances, what they own by label, and credentials by label or by name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import LABEL_INSTANCE
+from firebolt_operator.api.resources import SECRETS
+from firebolt_operator.instance.decide.steps import CHILD_RESOURCES
+from firebolt_operator.instance.views import LiveObject, SecretView, decode_live, decode_secret
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.coverage import Coverage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceCaches:
+    instances: Cache[FireboltInstance]  # shared with whoever else follows instances
+    children: tuple[Cache[LiveObject], ...]
+    secrets: Cache[SecretView]  # those that carry our label
+
+    def own(self) -> Iterator[Cache[Any]]:
+        """The caches that nobody else fills."""
+        yield from self.children
+        yield self.secrets
+
+
+def instance_caches(instances: Cache[FireboltInstance], namespaces: tuple[str, ...]) -> InstanceCaches:
+    labelled = Coverage(namespaces=namespaces, labels=LABEL_INSTANCE)
+    return InstanceCaches(
+        instances=instances,
+        children=tuple(Cache(resource, decode_live, coverage=labelled) for resource in CHILD_RESOURCES),
+        secrets=Cache(SECRETS, decode_secret, coverage=labelled),
+    )

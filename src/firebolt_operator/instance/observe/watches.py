@@ -1,0 +1,44 @@
+"""Which instance does a change concern? What no decision reads concerns nobody."""
+
+from collections.abc import Iterable
+
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.names import LABEL_INSTANCE
+from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.runtime.objects import Aside, Key
+from firebolt_operator.runtime.work_queue import Priority
+
+Requests = Iterable[tuple[Key, Priority]]
+
+
+def instance_changed(old: FireboltInstance | None, new: FireboltInstance | None) -> Requests:
+    """Its status as well: a person may clear a phase there."""
+    instance = new or old
+    if instance is None:
+        return ()
+    return (((instance.metadata.namespace, instance.metadata.name), Priority.EVENT),)
+
+
+def child_changed(old: LiveObject | SecretView | None, new: LiveObject | SecretView | None) -> Requests:
+    child = new or old
+    if child is None or (old is not None and new is not None and _what_counts(old) == _what_counts(new)):
+        return ()
+    name = child.metadata.labels.get(LABEL_INSTANCE, "")
+    return (((child.metadata.namespace, name), Priority.EVENT),) if name else ()
+
+
+def aside_instance(aside: Aside) -> Iterable[Key]:
+    return (aside.header.key,)
+
+
+def aside_child(aside: Aside) -> Iterable[Key]:
+    """Of an instance's child that cannot be decoded, its labels can."""
+    name = aside.labels.get(LABEL_INSTANCE, "")
+    return ((aside.header.metadata.namespace, name),) if name else ()
+
+
+def _what_counts(child: LiveObject | SecretView) -> object:
+    """All but the version: a Deployment counts its pods far more often than the count passes zero."""
+    if isinstance(child, SecretView):
+        return child.type, child.filled, child.username, child.database, child.metadata.uid
+    return child.content, child.owned, child.ready_replicas > 0, child.metadata.uid, child.metadata.deletion_timestamp

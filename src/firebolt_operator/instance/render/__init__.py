@@ -1,0 +1,1 @@
+"""What an instance's database and metadata service look like. Pure."""

@@ -1,0 +1,134 @@
+"""What the metadata service reads when it starts: one tree of keys, written as XML or as YAML."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+import yaml
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.instance.render.postgres import DATABASE
+from firebolt_operator.refs import Manifest
+
+SCHEMA: Final = "public"
+NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+
+
+class Quoted(str):
+    """A string that a person chose: always quoted, so that no value can turn into a key or another type."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+def _represent_quoted(dumper: yaml.SafeDumper, value: Quoted) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(value), style='"')
+
+
+_Dumper.add_representer(Quoted, _represent_quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    name: str  # in the ConfigMap and on disk
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where the metadata service finds its database."""
+
+    host: str
+    port: int
+    database: str
+    schema: str
+
+
+def database_server(instance: FireboltInstance) -> Server:
+    postgres = instance.spec.metadata.postgres
+    if postgres is None:
+        host = f"{names.postgres_name(instance.metadata.name)}.{instance.metadata.namespace}.svc.cluster.local"
+        return Server(host=host, port=names.PORT_POSTGRES, database=DATABASE, schema=SCHEMA)
+    return Server(
+        host=postgres.host,
+        port=postgres.port or names.PORT_POSTGRES,
+        database=postgres.database,
+        schema=postgres.schema or SCHEMA,
+    )
+
+
+def metadata_config(instance: FireboltInstance) -> ConfigFile:
+    tree = config_tree(instance)
+    if instance.spec.metadata.config_format == "YAML":
+        text = yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=float("inf"), allow_unicode=True)
+        return ConfigFile("config.yaml", text)
+    return ConfigFile("config.xml", "\n".join(_xml_lines("config", tree, indent="")) + "\n")
+
+
+def config_problem(instance: FireboltInstance) -> str | None:
+    """Why the configuration cannot be written; XML has no way to say most control characters."""
+    if instance.spec.metadata.config_format == "YAML":
+        return None
+    server = database_server(instance)
+    for field, value in (
+        ("spec.id", instance.spec.id),
+        ("spec.metadata.postgres.host", server.host),
+        ("spec.metadata.postgres.database", server.database),
+        ("spec.metadata.postgres.schema", server.schema),
+    ):
+        if NOT_XML.search(value):
+            return f"{field}: contains a character that XML cannot express"
+    return None
+
+
+def config_tree(instance: FireboltInstance) -> Manifest:
+    """The next-generation server warns about or ignores what is left out for it."""
+    server = database_server(instance)
+    postgresql: Manifest = {
+        "host": Quoted(server.host),
+        "port": server.port,
+        "database": Quoted(server.database),
+        "schema": Quoted(server.schema),
+    }
+    service: Manifest = {
+        "default_account_id": Quoted(instance.spec.id),
+        "host": "0.0.0.0",  # noqa: S104 - inside a pod, behind its Service
+        "port": names.PORT_METADATA,
+    }
+    if instance.spec.metadata_ng:
+        return {"pensieve_lite": {**service, "metadata_storage": {"postgresql": postgresql}}}
+    return {
+        "pensieve_lite": {
+            **service,
+            "server_threads": 0,
+            "log_level": "information",
+            "metadata_storage": {
+                "postgresql": {
+                    **postgresql,
+                    "keepalive": {"enabled": 1, "idle_sec": 120, "interval_sec": 30, "count": 5},
+                    "connect_timeout_sec": 5,
+                },
+                # The server ignores other spellings without a word and collects every minute what is an hour old.
+                "garbage_collection": {"enabled": True, "interval_ms": 3_600_000, "time_horizon_sec": 86_400},
+            },
+        }
+    }
+
+
+def _xml_lines(tag: str, value: Any, *, indent: str) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"{indent}<{tag}>{_xml_text(value)}</{tag}>"]
+    inner = [line for key, each in value.items() for line in _xml_lines(key, each, indent=indent + "  ")]
+    return [f"{indent}<{tag}>", *inner, f"{indent}</{tag}>"]
+
+
+def _xml_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # A reader turns a bare carriage return into a newline.
+    return escape(str(value), {"\r": "&#13;"})

@@ -1,0 +1,1 @@
+"""What every reconciler shares: verdicts, finalizers, status writes, warnings, confirmed reads, memos."""

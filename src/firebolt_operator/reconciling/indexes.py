@@ -1,0 +1,11 @@
+"""By what are objects found in the caches that reconcilers share?"""
+
+from typing import Final
+
+BY_ENGINE: Final = "engine"
+BY_INSTANCE: Final = "instance"
+BY_CLASS: Final = "class"
+
+
+def term(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}"

@@ -1,0 +1,75 @@
+"""What happens to a question "may this query go on"? Answered at once, or held until the engine is ready."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.wake.decide.answers import READY, REJECTED, RELEASED, SHED, UNSYNCED, Answer, is_engine_name
+from firebolt_operator.wake.decide.capacity import has_room
+from firebolt_operator.wake.holds import REFUSALS, Ending, Holds, Waiter
+from firebolt_operator.wake.readiness import Readiness
+from firebolt_operator.wake.unwakeable import UnwakeableEngines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldHandler:
+    readiness: Readiness
+    holds: Holds
+    verdicts: UnwakeableEngines
+    demand: Callable[[str], None]  # somebody wants an engine that has no endpoint
+    hold_began: Callable[[str], None]
+    cap: Callable[[], int]
+    clock: Clock
+    hold_timeout: timedelta
+
+    async def answer(self, engine: str) -> Answer:
+        """Cancelled when the caller leaves: the hold ends with it."""
+        return self._at_once(engine) or await self._held(engine)
+
+    def _at_once(self, engine: str) -> Answer | None:
+        if not is_engine_name(engine):
+            return REJECTED
+        if not self.readiness.is_synced:
+            # Without the API server all engines look stopped; holding everything would be an outage.
+            return UNSYNCED
+        if self.readiness.is_ready(engine):
+            return READY
+        return self._refused(engine)
+
+    def _refused(self, engine: str) -> Answer | None:
+        if not self.readiness.has_endpoints(engine):
+            verdict = self.verdicts.of(engine)
+            if verdict is not None:
+                return verdict
+            # Before the cap: a burst that is refused must wake the engine as well.
+            self.demand(engine)
+        return None if has_room(self.holds.total, self.holds.count(engine), self.cap()) else SHED
+
+    async def _held(self, engine: str) -> Answer:
+        with self._waiting(engine) as waiter:
+            ending = await waiter.ended
+        readiness = self.readiness
+        return decide_end(ending, is_ready=readiness.is_ready(engine), is_synced=readiness.is_synced)
+
+    @contextmanager
+    def _waiting(self, engine: str) -> Generator[Waiter]:
+        waiter = self.holds.join(engine)
+        timer = self.clock.call_later(self.hold_timeout.total_seconds(), lambda: waiter.end(Ending.EXPIRED))
+        try:
+            self.hold_began(engine)
+            yield waiter
+        finally:
+            timer.cancel()
+            self.holds.leave(waiter)
+
+
+def decide_end(ending: Ending, *, is_ready: bool, is_synced: bool) -> Answer:
+    """What counts is whether the engine is ready now: it may have gone away since, or have come just in time."""
+    if is_ready:
+        return RELEASED
+    if ending is Ending.EXPIRED and not is_synced:
+        # Who cannot see cannot say that the engine did not come: the query finds out by itself.
+        return UNSYNCED
+    return REFUSALS[ending]
