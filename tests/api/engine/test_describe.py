@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.api.resources import FIREBOLT_INSTANCES, SERVICE_ACCOUNTS, STATEFULSETS
+from firebolt_operator.api.resources import CORE_EVENTS, FIREBOLT_INSTANCES, SERVICE_ACCOUNTS, STATEFULSETS
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.person import Person, serving
 from tests.api.engine.running import Operator, condition, look_again
@@ -122,6 +122,23 @@ async def test_a_quota_is_told_and_the_engine_goes_on_once_there_is_room(operato
     await person.delete(QUOTAS, "few")
     await operator.until_at_rest(0)
     assert "exceeded quota" not in condition(await operator.until_at_rest(0)).message
+
+
+async def test_words_that_no_status_can_hold_are_cut(operator: Operator, person: Person) -> None:
+    """Whoever may write events may write such a one; the status was refused with it, pass after pass."""
+    await person.make_instance()
+    await person.client.create(person.manifest(QUOTAS, "none", spec={"hard": {"pods": "0"}}))
+    await person.until(QUOTAS, "none", lambda quota: quota is not None and "hard" in quota.get("status", {}))
+    await person.make_engine()
+    statefulset = await person.until(STATEFULSETS, "eng-g0", lambda found: found is not None)
+    assert statefulset is not None
+    about = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "eng-g0"}
+    about |= {name: statefulset["metadata"][name] for name in ("namespace", "uid")}
+    said = {"type": "Warning", "reason": "Loud\n", "message": "x" * 40_000, "lastTimestamp": "2999-01-01T00:00:00Z"}
+    await person.client.create(person.manifest(CORE_EVENTS, "loud", involvedObject=about, **said))
+    await described_with(operator, person, ["StatefulSet eng-g0: xxxx"])
+    found = condition(await operator.until_phase("creating"))
+    assert (found.reason, len(found.message)) == ("StatefulSetWarning", 32_768)
 
 
 async def test_a_service_account_that_comes_late_is_taken(operator: Operator, person: Person) -> None:
