@@ -15,7 +15,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.instance.render.metadata_service import credentials_in_use
+from firebolt_operator.instance.database_login import credentials_in_use
 from firebolt_operator.refs import Ref
 
 

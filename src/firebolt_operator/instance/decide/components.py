@@ -18,7 +18,6 @@ from firebolt_operator.instance.decide.status import Draft
 from firebolt_operator.instance.decide.steps import gateway_steps, guard_steps, metadata_steps
 from firebolt_operator.instance.facts import InstanceFacts
 from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Refuse, Stage, Step
-from firebolt_operator.instance.render.metadata_config import config_problem
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import rejected_component
 from firebolt_operator.reconciling.verdicts import Verdict
@@ -114,7 +113,7 @@ def _decide_components(situation: Situation) -> InstancePlan:
 
 def _decide_metadata(situation: Situation, done: tuple[Step, ...]) -> InstancePlan:
     facts = situation.facts
-    unwritable = config_problem(situation.instance)
+    unwritable = situation.blueprint.problem()
     if unwritable is not None:
         text = f"ensuring metadata configmap: {unwritable}"
         problem = _metadata_problem(InstanceReason.ENSURE_FAILED, text, needs_person=True)

@@ -3,8 +3,8 @@
 from typing import Final
 
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.instance.database_login import DATABASE, KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME, USER
 from firebolt_operator.instance.facts import CredentialsSeen, SecretMissing, SecretUnreadable
-from firebolt_operator.instance.render.postgres import DATABASE, KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME, USER
 from firebolt_operator.instance.views import SecretView
 
 REFERENCE: Final = "spec.metadata.postgres.credentialsSecretRef.name"

@@ -11,7 +11,7 @@ from firebolt_operator.instance.decide.failures import PermanentFailure, lost_cr
 from firebolt_operator.instance.decide.steps import postgres_steps
 from firebolt_operator.instance.facts import InstanceFacts, SecretMissing, SecretUnreadable, Volume
 from firebolt_operator.instance.plan import Create, Problem, Stage, Step
-from firebolt_operator.instance.render.postgres import postgres_credentials
+from firebolt_operator.refs import Manifest
 
 SECRET = "ensuring postgres secret"  # noqa: S105 - words for people
 
@@ -49,7 +49,8 @@ def decide_postgres(
         case SecretUnreadable(problem):
             return Stuck(_secret_problem(problem))
         case SecretMissing(volume):
-            return _without_credentials(instance, volume, postgres_steps(blueprint, facts), new_password)
+            create = _creation(blueprint.credentials(new_password))
+            return _without_credentials(instance, volume, (create, *postgres_steps(blueprint, facts)))
         case _:
             problem = internal_credentials_problem(seen)
             if problem is not None:
@@ -57,9 +58,7 @@ def decide_postgres(
             return Proceed(postgres_steps(blueprint, facts))
 
 
-def _without_credentials(
-    instance: FireboltInstance, volume: Volume, steps: tuple[Step, ...], new_password: str
-) -> Proceed | Wait | Lost:
+def _without_credentials(instance: FireboltInstance, volume: Volume, steps: tuple[Step, ...]) -> Proceed | Wait | Lost:
     if volume is Volume.PRESENT:
         return Lost(lost_credentials(instance))
     if volume is Volume.DELETING:
@@ -67,14 +66,17 @@ def _without_credentials(
         return Wait(
             f"waiting until PersistentVolumeClaim {names.postgres_claim_name(instance.metadata.name)} is deleted"
         )
-    create = Step(
+    return Proceed(steps)
+
+
+def _creation(credentials: Manifest) -> Step:
+    """Comes first: a database without a Secret could never be told apart from one that lost it."""
+    return Step(
         doing=SECRET,
         stage=Stage.METADATA,
         reason=InstanceReason.POSTGRES_ENSURE_FAILED,
-        write=Create(postgres_credentials(instance, new_password)),
+        write=Create(credentials),
     )
-    # The Secret comes first: a database without one could never be told apart from one that lost it.
-    return Proceed((create, *steps))
 
 
 def _secret_problem(problem: str, *, needs_person: bool = False) -> Problem:

@@ -9,7 +9,7 @@ import yaml
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.instance.render.postgres import DATABASE
+from firebolt_operator.instance.database_login import DATABASE
 from firebolt_operator.refs import Manifest
 
 SCHEMA: Final = "public"

@@ -5,6 +5,7 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
+from firebolt_operator.instance.database_login import credentials_in_use
 from firebolt_operator.instance.render.metadata_config import ConfigFile, metadata_config
 from firebolt_operator.manifests.components import (
     ComponentPod,
@@ -69,14 +70,6 @@ def metadata_deployment(instance: FireboltInstance, image: str) -> Manifest:
             "template": _pod_template(instance, image),
         },
     }
-
-
-def credentials_in_use(instance: FireboltInstance) -> str:
-    """The Secret that the metadata service logs in to its database with."""
-    postgres = instance.spec.metadata.postgres
-    if postgres is None:
-        return names.metadata_credentials_name(instance.metadata.name)
-    return postgres.credentials_secret_ref.name
 
 
 def _pod_template(instance: FireboltInstance, default_image: str) -> Manifest:

@@ -5,17 +5,13 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
+from firebolt_operator.instance.database_login import DATABASE, KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME, USER
 from firebolt_operator.manifests.components import component_metadata
 from firebolt_operator.manifests.images import component_pull_policy
 from firebolt_operator.refs import Manifest
 
-USER: Final = "firebolt"
-DATABASE: Final = "firebolt_metadata"
 UID: Final = 70  # the postgres user of the Alpine image
 PORT_NAME: Final = "tcp-postgresql"
-KEY_USERNAME: Final = "username"
-KEY_PASSWORD: Final = "password"  # noqa: S105 - a key, not a password
-KEY_DATABASE: Final = "database"
 MOUNT: Final = "/var/lib/postgresql/data"
 # A directory that the process makes itself: fsGroup sets the group of the mount root but not its owner, so the
 # chmod 0700 of initdb would fail there.

@@ -8,14 +8,16 @@ from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.instance.blueprint import Piece, Pieces
+from firebolt_operator.instance.render.metadata_config import config_problem
 from firebolt_operator.instance.render.metadata_service import (
     metadata_config_map,
     metadata_deployment,
     metadata_service,
 )
-from firebolt_operator.instance.render.postgres import postgres_service, postgres_statefulset
+from firebolt_operator.instance.render.postgres import postgres_credentials, postgres_service, postgres_statefulset
 from firebolt_operator.reconciling.indexes import term
 from firebolt_operator.reconciling.memo import LastValueMemo
+from firebolt_operator.refs import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,12 @@ class InstanceImages:
 class InstanceRenderer:
     instance: FireboltInstance
     images: InstanceImages
+
+    def problem(self) -> str | None:
+        return config_problem(self.instance)
+
+    def credentials(self, password: str) -> Manifest:
+        return postgres_credentials(self.instance, password)
 
     def guard(self) -> Pieces:
         """What limits the gateway's account, and has to be there before that account has any rights."""

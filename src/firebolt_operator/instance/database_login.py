@@ -1,0 +1,20 @@
+"""How does the metadata service log in to its database? By a Secret, of the operator's or of the user's."""
+
+from typing import Final
+
+from firebolt_operator.api import names
+from firebolt_operator.api.instance import FireboltInstance
+
+USER: Final = "firebolt"
+DATABASE: Final = "firebolt_metadata"
+KEY_USERNAME: Final = "username"
+KEY_PASSWORD: Final = "password"  # noqa: S105 - a key, not a password
+KEY_DATABASE: Final = "database"
+
+
+def credentials_in_use(instance: FireboltInstance) -> str:
+    """The Secret that the metadata service logs in to its database with."""
+    postgres = instance.spec.metadata.postgres
+    if postgres is None:
+        return names.metadata_credentials_name(instance.metadata.name)
+    return postgres.credentials_secret_ref.name
