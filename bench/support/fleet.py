@@ -9,10 +9,10 @@ from bench.support.watcher import PODS_PER_ENGINE
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
-from firebolt_operator.engine.act.writes import ref_of
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
 from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 
 INSTANCE: Final = "inst"

@@ -20,6 +20,7 @@ from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.facts import DrainVerdict, GenerationFacts
 from firebolt_operator.engine.observe import observer as observe
 from firebolt_operator.engine.plan import PODS_WAIT, Plan
+from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.reconciling.reads import known_or_live
 from firebolt_operator.refs import Manifest
 from tests.model import children, objects, steps
@@ -332,7 +333,7 @@ class TestStrangers:
 
     def test_a_write_that_does_not_mind_which_object_it_meets_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
         async def heedless(self: act.Actor, manifest: Manifest) -> None:
-            live = self.seen(act.ref_of(manifest))
+            live = self.seen(ref_of(manifest))
             if live is None or not live.says(manifest):
                 await self.writer.apply(manifest)
 

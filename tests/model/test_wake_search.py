@@ -1,4 +1,4 @@
-"""Adjustment and waking, explored exhaustively on the real code of operator and agent; and proof that it would notice.
+"""Parking and waking, explored exhaustively on the real code of operator and agent; and proof that it would notice.
 
 The holds' own bookkeeping is explored beside its unit tests; here a hold is one that waits or none.
 """
@@ -12,7 +12,7 @@ import pytest
 
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.api.names import AutoStopReason
-from firebolt_operator.engine.act import replicas as parking
+from firebolt_operator.engine.act import replicas
 from firebolt_operator.engine.act.replicas import Patcher, ReplicaAdjuster
 from firebolt_operator.engine.decide import autostop
 from firebolt_operator.engine.decide.autostop import Decision, Observation, Policy
@@ -76,7 +76,7 @@ def decides(monkeypatch: pytest.MonkeyPatch, change: Callable[[Observation, Deci
     def decide(policy: Policy | None, seen: Observation, *, now: datetime) -> Decision:
         return change(seen, original(policy, seen, now=now))
 
-    monkeypatch.setattr(parking, "decide_autostop", decide)
+    monkeypatch.setattr(replicas, "decide_autostop", decide)
 
 
 def without(monkeypatch: pytest.MonkeyPatch, rules: str) -> None:
@@ -195,7 +195,7 @@ def test_a_write_over_somebodys_edit_is_caught(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_clock_that_runs_ahead_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (autostop, parking):
+    for module in (autostop, replicas):
         monkeypatch.setattr(module, "CLOCK_TOLERANCE", FOR_EVER)
     assert is_caught(strangers=1) == "the table says 0 nodes, Stopped; it was 1, WakeRequested"
 

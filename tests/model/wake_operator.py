@@ -125,29 +125,29 @@ async def _pass(look: Look) -> Pass:
     server, engine = OneEngineServer(look, reason), as_object(look.seen, reason)
     plan = as_status(next_phase(look), reason)
     try:
-        parking = await _keeper(server, engine).adjust(plan)
-        status, stored = parking.status, parking.engine
+        adjusted = await _adjuster(server, engine).adjust(plan)
+        status, stored = adjusted.status, adjusted.engine
         has_failed = False
     except OperatorError:
         # As in a whole pass: what was true before the nodes could not be written is told all the same.
-        parking, status, stored, has_failed = Adjustment(engine=engine, status=plan), plan, engine, True
+        adjusted, status, stored, has_failed = Adjustment(engine=engine, status=plan), plan, engine, True
     try:
         await StatusWriter(cast("Reader", server), cast("Writer", server), ManualClock()).write(stored, status)
     except OperatorError:
         has_failed = True
-    return Pass(tuple(server.writes), parking.status.auto_stop_reason, server.scrapes, has_failed)
+    return Pass(tuple(server.writes), adjusted.status.auto_stop_reason, server.scrapes, has_failed)
 
 
 async def _reason(look: Look) -> str:
     """What the decision will say; empty if there is none."""
     server, status = OneEngineServer(look), as_status(next_phase(look))
     try:
-        return (await _keeper(server, as_object(look.seen)).adjust(status)).status.auto_stop_reason
+        return (await _adjuster(server, as_object(look.seen)).adjust(status)).status.auto_stop_reason
     except OperatorError:
         return ""
 
 
-def _keeper(server: OneEngineServer, engine: FireboltEngine) -> ReplicaAdjuster:
+def _adjuster(server: OneEngineServer, engine: FireboltEngine) -> ReplicaAdjuster:
     spec = engine.spec
     assert spec is not None
     pods = [a_pod(f"eng-g0-{index}") for index in range(spec.replicas)]

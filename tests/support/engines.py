@@ -6,10 +6,11 @@ from typing import Any
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
+from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, PodCount
 from firebolt_operator.engine.views import Child, PodView
-from firebolt_operator.refs import Manifest
+from firebolt_operator.refs import Manifest, Resource
 
 NOON = datetime(2026, 4, 29, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -121,16 +122,16 @@ class NamedBlueprint:
         self._drift = drift
 
     def config_map(self, generation: int) -> Manifest:
-        return _named("ConfigMap", names.config_map_name("eng", generation))
+        return _named(CONFIG_MAPS, names.config_map_name("eng", generation))
 
     def headless_service(self, generation: int) -> Manifest:
-        return _named("Service", names.headless_service_name("eng", generation))
+        return _named(SERVICES, names.headless_service_name("eng", generation))
 
     def statefulset(self, generation: int) -> Manifest:
-        return _named("StatefulSet", names.statefulset_name("eng", generation))
+        return _named(STATEFULSETS, names.statefulset_name("eng", generation))
 
     def service(self, generation: int) -> Manifest:
-        manifest = _named("Service", "eng-service")
+        manifest = _named(SERVICES, "eng-service")
         manifest["metadata"]["labels"] = {names.LABEL_ENGINE: "eng"}
         return manifest | {"spec": {"selector": _selector(generation)}}
 
@@ -139,5 +140,6 @@ class NamedBlueprint:
         return self._drift
 
 
-def _named(kind: str, name: str) -> Manifest:
-    return {"kind": kind, "metadata": {"name": name, "namespace": "ns"}}
+def _named(resource: Resource, name: str) -> Manifest:
+    metadata = {"name": name, "namespace": "ns"}
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}

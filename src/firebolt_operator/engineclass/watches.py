@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
-
-Requests = Iterable[tuple[Key, Priority]]
 
 
 def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:

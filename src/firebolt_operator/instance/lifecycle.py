@@ -1,4 +1,4 @@
-"""One instance, one pass: observe everything, decide purely, write in a crash-safe order, one status write."""
+"""The life of an instance: its passes, and a deletion that ends its gateway before what that gateway needs."""
 
 from datetime import timedelta
 from typing import Final
@@ -20,9 +20,7 @@ from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.controller import Outcome
 from firebolt_operator.runtime.objects import Key
 
-GATEWAY_WAIT: Final = After(
-    timedelta(seconds=1)
-)  # while the pods of a deleted instance end; their events are not watched
+GATEWAY_WAIT: Final = After(timedelta(seconds=1))  # gateway pods are not watched: whether they have ended is asked
 UNREADABLE = Warn(
     reason=EventReason.UNREADABLE,
     action="Reconcile",
@@ -34,8 +32,8 @@ UNREADABLE = Warn(
 class InstanceReconciler:
     """Made anew by every leader."""
 
-    def __init__(self, surroundings: InstanceDependencies) -> None:
-        self._dependencies = surroundings
+    def __init__(self, dependencies: InstanceDependencies) -> None:
+        self._dependencies = dependencies
         self._memories: dict[Key, LeaderMemory] = {}
 
     async def reconcile(self, key: Key) -> Outcome:

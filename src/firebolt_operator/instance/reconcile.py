@@ -1,4 +1,4 @@
-"""The pass proper: upkeep, facts, decision, writes, one status."""
+"""One pass, top to bottom: setup, facts, decision, writes in a crash-safe order, one status."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from firebolt_operator.reconciling.status import INSTANCE_STATUS, put_status
 from firebolt_operator.runtime.controller import Outcome
 
 PASSWORD_BYTES = 12
-TERMINAL_EVENTS = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
+PERMANENT_FAILURES = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
 
 
 class InstancePass:
@@ -43,9 +43,9 @@ class InstancePass:
 
     async def _work(self) -> Outcome:
         new_id = mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
-        upkeep = decide_setup(self._instance, new_id=new_id, now=self._now)
-        if upkeep is not None:
-            return await self._keep_up(upkeep)
+        setup = decide_setup(self._instance, new_id=new_id, now=self._now)
+        if setup is not None:
+            return await self._set_up(setup)
         situation = Situation(
             instance=self._instance,
             facts=await self._observer.facts(self._instance),
@@ -65,11 +65,11 @@ class InstancePass:
             plan = decide_instance(situation)
         return situation, plan
 
-    async def _keep_up(self, plan: InstancePlan) -> Outcome:
+    async def _set_up(self, plan: InstancePlan) -> Outcome:
         if plan.patch is not None:
             await patch_instance(self._instance, plan.patch, self._dependencies.writer)
         else:
-            for reason in TERMINAL_EVENTS:
+            for reason in PERMANENT_FAILURES:
                 self._dependencies.warner.settle(self._instance.metadata, reason)
             await self._write(plan.status)
         return Outcome(plan.reason, plan.look_again)

@@ -13,7 +13,7 @@ from firebolt_operator.look_again import WHEN_CHANGED, After, AtOnce, LookAgain,
 from firebolt_operator.observability.logs import log_context
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.runtime.objects import Aside
+from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Job, Priority, WorkQueue
 
 PASS_DEADLINE: Final = timedelta(minutes=2)  # each request has its own, shorter one; this bounds their sum
@@ -35,6 +35,8 @@ class Outcome:
 
 
 Reconcile = Callable[[K], Awaitable[Outcome]]
+Requests = Iterable[tuple[Key, Priority]]
+"""Which objects get a pass, and how urgently."""
 Mapper = Callable[[T | None, T | None], Iterable[tuple[K, Priority]]]
 """Which keys a change (old, new) concerns, and how urgently."""
 

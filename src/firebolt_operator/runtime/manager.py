@@ -71,7 +71,7 @@ class Manager:
         try:
             await self._run(stop)
         except Exception as err:  # noqa: BLE001 - the last place where an error can be told
-            return _told(err)
+            return _tell(err)
         log.info("stopped")
         return 0
 
@@ -162,7 +162,7 @@ async def _ended(tasks: Sequence[asyncio.Task[None]], *, within: float) -> list[
     return [task for task in tasks if task in late]
 
 
-def _told(err: Exception) -> int:
+def _tell(err: Exception) -> int:
     causes = leaves(err)
     for cause in causes:
         if isinstance(cause, FencedError):

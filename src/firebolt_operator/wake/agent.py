@@ -114,22 +114,22 @@ def build_agent(
         ready_engines=readiness.ready_engines,
     )
     recorder = WakeMetrics(metrics, levels)
-    stamper = WakeRequester(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
+    requester = WakeRequester(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
     readiness.listen(ready=holds.release)
-    for forget in (stamper.forget, verdicts.forget):
+    for forget in (requester.forget, verdicts.forget):
         readiness.listen(ready=forget, arriving=forget)
     handler = HoldHandler(
         readiness=readiness,
         holds=holds,
         verdicts=verdicts,
-        demand=stamper.demand,
+        demand=requester.demand,
         hold_began=arrivals.look_at,
         cap=memory.cap,
         clock=clock,
         hold_timeout=settings.hold_timeout,
     )
-    return Agent(handler, metrics, recorder, (informer, memory, stamper, arrivals))
+    return Agent(handler, metrics, recorder, (informer, memory, requester, arrivals))
 
 
 @asynccontextmanager

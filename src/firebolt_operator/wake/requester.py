@@ -46,7 +46,7 @@ class WakeRequester:
     book: WakeRequests
     recorder: StampRecorder
     refuse: Callable[[str, Ending], None]  # this engine cannot be woken
-    name: str = "stamper"
+    name: str = "wake requester"
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def demand(self, engine: str) -> None:

@@ -71,7 +71,7 @@ class Setting:
     async def adjust(self, status: EngineStatus) -> Adjustment:
         engine = an_engine(status=a_status(phase=self.phase))
         annotations = {names.ANNOTATION_WAKE_REQUESTED: self.wake} if self.wake else {}
-        keeper = ReplicaAdjuster(
+        adjuster = ReplicaAdjuster(
             engine=msgspec.structs.replace(
                 engine, metadata=msgspec.structs.replace(engine.metadata, annotations=annotations)
             ),
@@ -83,13 +83,13 @@ class Setting:
             now=NOON,
             most_replicas=self.most_replicas,
         )
-        return await keeper.adjust(status)
+        return await adjuster.adjust(status)
 
 
 async def test_given_no_policy_then_it_says_so_and_forgets_activity() -> None:
-    parking = await Setting(policy=None).adjust(a_status(last_activity_time=NOON, last_scaled_at=NOON))
-    assert parking.status == a_status(auto_stop_reason="Disabled", last_scaled_at=NOON)
-    assert parking.look_again == WhenChanged()
+    adjusted = await Setting(policy=None).adjust(a_status(last_activity_time=NOON, last_scaled_at=NOON))
+    assert adjusted.status == a_status(auto_stop_reason="Disabled", last_scaled_at=NOON)
+    assert adjusted.look_again == WhenChanged()
 
 
 async def test_given_a_rollout_then_nothing_is_decided() -> None:
@@ -101,12 +101,12 @@ async def test_given_a_rollout_then_nothing_is_decided() -> None:
 
 async def test_given_idleness_then_replicas_are_written_first_under_the_version_that_was_read() -> None:
     setting = Setting()
-    parking = await setting.adjust(a_status(last_activity_time=NOON - 30 * MINUTE))
+    adjusted = await setting.adjust(a_status(last_activity_time=NOON - 30 * MINUTE))
     assert setting.server.patches == [
         {"metadata": {"resourceVersion": "7", "uid": "engine-uid"}, "spec": {"replicas": 0}}
     ]
-    assert (parking.status.auto_stop_reason, parking.status.last_scaled_at) == ("Idle", NOON)
-    assert parking.engine.metadata.resource_version == "8"
+    assert (adjusted.status.auto_stop_reason, adjusted.status.last_scaled_at) == ("Idle", NOON)
+    assert adjusted.engine.metadata.resource_version == "8"
 
 
 async def test_given_a_person_was_quicker_then_their_edit_wins() -> None:
@@ -126,8 +126,8 @@ async def test_given_quiet_then_nothing_is_written() -> None:
 
 @pytest.mark.parametrize("metrics", [Metrics(running=1), Metrics(suspended=1), Metrics(running=1, suspended=1)])
 async def test_given_queries_then_the_idle_clock_moves_on(metrics: Metrics) -> None:
-    parking = await Setting(metrics=metrics).adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
-    assert (parking.status.auto_stop_reason, parking.status.last_activity_time) == ("ActivityObserved", NOON)
+    adjusted = await Setting(metrics=metrics).adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (adjusted.status.auto_stop_reason, adjusted.status.last_activity_time) == ("ActivityObserved", NOON)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ async def test_given_queries_then_the_idle_clock_moves_on(metrics: Metrics) -> N
     ],
 )
 async def test_given_no_knowledge_then_it_counts_as_activity(setting: Setting) -> None:
-    parking = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
-    assert (parking.status.auto_stop_reason, parking.status.last_activity_time) == ("ScrapeFailed", NOON)
+    adjusted = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (adjusted.status.auto_stop_reason, adjusted.status.last_activity_time) == ("ScrapeFailed", NOON)
 
 
 async def test_given_a_query_for_a_parked_engine_then_it_wakes_once() -> None:
@@ -155,14 +155,14 @@ async def test_given_a_query_for_a_parked_engine_then_it_wakes_once() -> None:
 
 
 async def test_given_a_request_to_a_running_engine_then_it_counts_as_handled() -> None:
-    parking = await Setting(wake=format_time(NOON)).adjust(a_status(last_activity_time=NOON))
-    assert (parking.status.wake_handled_at, parking.engine.metadata.resource_version) == (NOON, "7")
+    adjusted = await Setting(wake=format_time(NOON)).adjust(a_status(last_activity_time=NOON))
+    assert (adjusted.status.wake_handled_at, adjusted.engine.metadata.resource_version) == (NOON, "7")
 
 
 async def test_given_a_request_during_a_rollout_then_it_counts_as_handled_too() -> None:
     """Otherwise it would wake the engine again, were it stopped right after."""
-    parking = await Setting(wake=format_time(NOON)).adjust(a_status(phase="creating"))
-    assert parking.status == a_status(phase="creating", wake_handled_at=NOON)
+    adjusted = await Setting(wake=format_time(NOON)).adjust(a_status(phase="creating"))
+    assert adjusted.status == a_status(phase="creating", wake_handled_at=NOON)
 
 
 async def test_given_a_request_while_parking_is_under_way_then_it_is_still_to_be_heard() -> None:
@@ -172,9 +172,9 @@ async def test_given_a_request_while_parking_is_under_way_then_it_is_still_to_be
 
 async def test_given_a_request_to_an_engine_that_is_parked_now_then_it_does_not_wake_it_at_once() -> None:
     setting = Setting(wake=format_time(NOON - MINUTE))
-    parking = await setting.adjust(a_status(last_activity_time=NOON - 30 * MINUTE))
+    adjusted = await setting.adjust(a_status(last_activity_time=NOON - 30 * MINUTE))
     assert setting.server.patches[0]["spec"] == {"replicas": 0}
-    assert parking.status.wake_handled_at == NOON - MINUTE
+    assert adjusted.status.wake_handled_at == NOON - MINUTE
 
 
 async def test_given_an_older_request_of_another_gateway_then_the_newest_stays_handled() -> None:
@@ -185,13 +185,13 @@ async def test_given_an_older_request_of_another_gateway_then_the_newest_stays_h
 async def test_given_a_request_from_far_ahead_then_it_is_neither_handled_nor_heard() -> None:
     wake = format_time(NOON + timedelta(hours=1))
     setting = Setting(replicas=0, pods=0, wake=wake, phase="stopped")
-    parking = await setting.adjust(a_status(phase="stopped"))
-    assert (setting.server.patches, parking.status.wake_handled_at) == ([], None)
+    adjusted = await setting.adjust(a_status(phase="stopped"))
+    assert (setting.server.patches, adjusted.status.wake_handled_at) == ([], None)
 
 
 async def test_given_a_request_from_far_ahead_to_a_running_engine_then_those_of_today_are_still_heard_later() -> None:
-    parking = await Setting(wake=format_time(NOON + timedelta(hours=1))).adjust(a_status(last_activity_time=NOON))
-    assert parking.status.wake_handled_at is None
+    adjusted = await Setting(wake=format_time(NOON + timedelta(hours=1))).adjust(a_status(last_activity_time=NOON))
+    assert adjusted.status.wake_handled_at is None
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,16 @@ async def test_given_a_gateway_whose_clock_is_ahead_then_a_minute_is_forgiven(ah
 
 async def test_given_an_engine_that_has_just_come_up_then_it_gets_its_whole_idle_timeout() -> None:
     setting = Setting(phase="switching")
-    parking = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
-    assert (setting.server.patches, parking.status.last_activity_time) == ([], NOON)
+    adjusted = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (setting.server.patches, adjusted.status.last_activity_time) == ([], NOON)
 
 
 async def test_given_an_unknown_time_zone_then_people_are_warned_and_nothing_is_parked() -> None:
     policy = AutoStop(enabled=True, active_replicas=3, time_zone="Europe/Atlantis")
     setting = Setting(policy=policy)
-    parking = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    adjusted = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert setting.server.patches == []
-    (warning,) = parking.warnings
+    (warning,) = adjusted.warnings
     assert (warning.reason, warning.note) == (
         "UnknownTimeZone",
         f"spec.autoStop.timeZone: 'Europe/Atlantis' is no time zone; {UNPARKED}",

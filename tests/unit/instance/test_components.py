@@ -199,7 +199,7 @@ def test_given_an_external_database_then_lost_internal_credentials_do_not_matter
     assert plan.status.phase == "Degraded"
 
 
-def upkeep(instance: FireboltInstance) -> tuple[Manifest | None, InstanceStatus] | None:
+def setup_of(instance: FireboltInstance) -> tuple[Manifest | None, InstanceStatus] | None:
     plan = decide_setup(instance, new_id=NEW_ID, now=NOON)
     if plan is None:
         return None
@@ -209,14 +209,14 @@ def upkeep(instance: FireboltInstance) -> tuple[Manifest | None, InstanceStatus]
 
 def test_upkeep_takes_one_step_at_a_time() -> None:
     fresh = an_instance(meta={"finalizers": ["other"]}, id="")
-    assert upkeep(fresh) == ({"metadata": {"finalizers": ["other", names.FINALIZER_INSTANCE]}}, InstanceStatus())
+    assert setup_of(fresh) == ({"metadata": {"finalizers": ["other", names.FINALIZER_INSTANCE]}}, InstanceStatus())
     guarded = an_instance(id="")
-    assert upkeep(guarded) == ({"spec": {"id": NEW_ID}}, InstanceStatus())
-    begun = upkeep(an_instance())
+    assert setup_of(guarded) == ({"spec": {"id": NEW_ID}}, InstanceStatus())
+    begun = setup_of(an_instance())
     assert begun is not None
     assert (begun[0], begun[1].phase) == (None, "Provisioning")
-    assert upkeep(an_instance(status={"phase": "Provisioning"})) is None
-    assert upkeep(an_instance(status={"phase": "Failed"})) is None
+    assert setup_of(an_instance(status={"phase": "Provisioning"})) is None
+    assert setup_of(an_instance(status={"phase": "Failed"})) is None
 
 
 @pytest.mark.parametrize(
@@ -238,24 +238,24 @@ def test_the_log_tells_why_an_instance_is_seen_to(instance: FireboltInstance, re
 @pytest.mark.parametrize("phase", ["Ready", "Failed"])
 def test_given_a_removed_id_then_the_published_one_is_put_back(phase: str) -> None:
     instance = an_instance(meta=WISH, id="", status=a_ready_status(phase=phase))
-    assert upkeep(instance) == ({"spec": {"id": ID}}, instance.status)
+    assert setup_of(instance) == ({"spec": {"id": ID}}, instance.status)
 
 
 def test_given_the_wish_to_clear_failed_then_the_phase_goes_first_and_the_wish_second() -> None:
     instance = an_instance(meta=WISH, status=a_ready_status(phase="Failed", instanceID="01OLD"))
-    first = upkeep(instance)
+    first = setup_of(instance)
     assert first is not None
     patch, status = first
     assert patch is None
     assert (status.phase, status.instance_id) == ("Provisioning", "")
-    second = upkeep(an_instance(meta=WISH, status=status))
+    second = setup_of(an_instance(meta=WISH, status=status))
     assert second == ({"metadata": {"annotations": {names.ANNOTATION_CLEAR_FAILED: None}}}, status)
 
 
 @pytest.mark.parametrize("value", ["", "false", "True", "yes"])
 def test_only_true_clears(value: str) -> None:
     meta = {"annotations": {names.ANNOTATION_CLEAR_FAILED: value}}
-    assert upkeep(an_instance(meta=meta, status={"phase": "Failed"})) is None
+    assert setup_of(an_instance(meta=meta, status={"phase": "Failed"})) is None
 
 
 def test_given_a_cleared_instance_then_the_facts_decide_anew() -> None:

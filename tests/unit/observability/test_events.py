@@ -33,7 +33,7 @@ async def test_given_an_event_that_cannot_be_sent_then_it_is_counted_for_its_con
     refused_client: KubeClient,
 ) -> None:
     metrics = Metrics()
-    parts = ControllerFactory(
+    factory = ControllerFactory(
         settings=parse_settings([], {}),
         bounds=ResourceBounds(),
         client=refused_client,
@@ -42,7 +42,7 @@ async def test_given_an_event_that_cannot_be_sent_then_it_is_counted_for_its_con
         identity="test",
     )
     warning = Warn(reason="Odd", action="Look", note="something is odd")
-    await parts.events("fireboltengine").warn(SETTINGS, "uid", warning, now=NOON)
+    await factory.events("fireboltengine").warn(SETTINGS, "uid", warning, now=NOON)
     assert series_with(metrics.registry, "events_lost_total{") == [
         'firebolt_operator_events_lost_total{controller="fireboltengine"} 1.0'
     ]

@@ -4,7 +4,7 @@ import pytest
 from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.render.renderer import EngineRenderer, MemoisedRenderer
 from firebolt_operator.engine.views import Child, decode_child
-from firebolt_operator.reconciling import memo as last_answers
+from firebolt_operator.reconciling import memo
 from firebolt_operator.reconciling.memo import LastValueMemo
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import engine_inputs
@@ -41,7 +41,7 @@ def test_only_the_last_question_is_remembered() -> None:
 
 
 def test_those_that_changed_longest_ago_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_answers, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(memo, "MOST_REMEMBERED", 2)
     oracle = Oracle()
     for subject in ("a", "b", "c"):
         oracle.ask(subject, 1)
@@ -52,15 +52,15 @@ class TestDrift:
     """A remembered blueprint says what a forgetful one says, whatever changes between two looks."""
 
     def test_given_nothing_new_then_nothing_is_compared_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        inputs, draughtsman = engine_inputs(), MemoisedRenderer()
+        inputs, renderer = engine_inputs(), MemoisedRenderer()
         child = stored(inputs)
-        draughtsman(inputs).drift(child)
+        renderer(inputs).drift(child)
 
         def compared(_self: EngineRenderer, _statefulset: Child) -> str | None:
             pytest.fail("compared again")
 
         monkeypatch.setattr(EngineRenderer, "drift", compared)
-        assert draughtsman(engine_inputs()).drift(stored(inputs)) is None
+        assert renderer(engine_inputs()).drift(stored(inputs)) is None
 
     @pytest.mark.parametrize(
         "edit",
@@ -72,25 +72,25 @@ class TestDrift:
         ids=["replicas", "template", "config"],
     )
     def test_given_an_edit_then_it_is_seen_and_its_undoing_too(self, edit: Manifest) -> None:
-        before, after, draughtsman = engine_inputs(), engine_inputs(edit), MemoisedRenderer()
+        before, after, renderer = engine_inputs(), engine_inputs(edit), MemoisedRenderer()
         child = stored(before)
-        drifts = [draughtsman(inputs).drift(child) for inputs in (before, after, before)]
+        drifts = [renderer(inputs).drift(child) for inputs in (before, after, before)]
         assert drifts == [None, EngineRenderer(after).drift(child), None]
         assert drifts[1] is not None
 
     def test_given_a_value_that_python_takes_for_equal_then_it_is_seen(self) -> None:
         number = engine_inputs({"customEngineConfig": {"cache": {"on": 1}}})
         truth = engine_inputs({"customEngineConfig": {"cache": {"on": True}}})
-        draughtsman = MemoisedRenderer()
+        renderer = MemoisedRenderer()
         child = stored(number)
-        assert draughtsman(number).drift(child) is None
-        assert draughtsman(truth).drift(child) is not None
+        assert renderer(number).drift(child) is None
+        assert renderer(truth).drift(child) is not None
 
     def test_given_a_statefulset_that_somebody_changed_then_it_is_seen(self) -> None:
-        inputs, draughtsman = engine_inputs(), MemoisedRenderer()
+        inputs, renderer = engine_inputs(), MemoisedRenderer()
         child = stored(inputs)
         scaled = msgspec.structs.replace(child, spec=child.spec | {"replicas": 9})
-        blueprint = draughtsman(inputs)
+        blueprint = renderer(inputs)
         assert (blueprint.drift(child), blueprint.drift(scaled)) == (None, EngineRenderer(inputs).drift(scaled))
 
 

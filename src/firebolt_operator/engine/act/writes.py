@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import STATEFULSETS
 from firebolt_operator.engine.plan import Delete, Patch, Plan
 from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Propagation, Writer
+from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 
-RESOURCES = {resource.kind: resource for resource in (STATEFULSETS, SERVICES, CONFIG_MAPS)}
 Seen = Callable[[Ref], Child | None]
 
 
@@ -43,11 +43,6 @@ class Actor:
         metadata = patch.child.metadata
         ref = Ref(patch.resource, metadata.namespace, metadata.name)
         await self.writer.merge_patch(ref, {"metadata": {"uid": metadata.uid}, **patch.change})
-
-
-def ref_of(manifest: Manifest) -> Ref:
-    metadata = manifest["metadata"]
-    return Ref(RESOURCES[manifest["kind"]], metadata["namespace"], metadata["name"])
 
 
 async def delete_child(writer: Writer, delete: Delete) -> None:

@@ -15,10 +15,9 @@ from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.reconciling.indexes import BY_CLASS, BY_INSTANCE, term
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
-
-Requests = Iterable[tuple[Key, Priority]]
 
 
 def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
-
-Requests = Iterable[tuple[Key, Priority]]
 
 
 def instance_changed(old: FireboltInstance | None, new: FireboltInstance | None) -> Requests:
