@@ -48,14 +48,14 @@ async def _instance_objects(scenario: Scenario, settings: Settings) -> list[Mani
     found = await scenario.client.get(scenario.ref(FIREBOLT_INSTANCES, INSTANCE))
     assert found is not None
     images = InstanceImages(
-        metadata=settings.images.metadata,
+        metadata_service=settings.images.metadata,
         postgres=settings.images.postgres,
         gateway=settings.images.gateway,
         wake_agent=settings.images.wake_agent,
         wake_agent_pull_policy=settings.images.wake_agent_pull_policy,
     )
     blueprint = InstanceRenderer(parse_instance(found), images)
-    return [each.manifest for each in (*blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())]
+    return [each.manifest for each in (*blueprint.postgres(), *blueprint.metadata_service(), *blueprint.gateway())]
 
 
 async def _engine_objects(scenario: Scenario, settings: Settings) -> list[Manifest]:

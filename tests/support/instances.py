@@ -20,7 +20,9 @@ from firebolt_operator.refs import Manifest, Ref
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
 ID = "01J00000000000000000000000"
-IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1")
+IMAGES = InstanceImages(
+    metadata_service="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1"
+)
 BLUEPRINTS = MemoisedRenderers(IMAGES)
 PASSWORD = "0123456789abcdef01234567"
 EXTERNAL: Manifest = {"host": "db.example", "database": "meta", "credentialsSecretRef": {"name": "db-login"}}
@@ -59,11 +61,13 @@ def a_secret(**changes: Any) -> SecretView:
 def some_facts(
     *,
     credentials: CredentialsSeen | None = None,
-    metadata: Readiness = READY,
+    metadata_service: Readiness = READY,
     gateway: Readiness = READY,
     live: Mapping[Ref, LiveObject] | None = None,
 ) -> InstanceFacts:
-    return InstanceFacts(credentials=credentials or a_secret(), metadata=metadata, gateway=gateway, live=live or {})
+    return InstanceFacts(
+        credentials=credentials or a_secret(), metadata_service=metadata_service, gateway=gateway, live=live or {}
+    )
 
 
 def a_situation(

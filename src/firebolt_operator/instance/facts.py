@@ -59,7 +59,7 @@ class Answer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFacts:
     credentials: CredentialsSeen | None  # the Secret in use, internal or external; None: nothing depends on it
-    metadata: Readiness
+    metadata_service: Readiness
     gateway: Readiness
     live: Mapping[Ref, LiveObject] = field(default_factory=dict[Ref, LiveObject])  # the instance's objects by name
     confirmed: frozenset[Ref] = frozenset()  # names that were read live in this pass: what is not there is absent

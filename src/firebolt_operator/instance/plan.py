@@ -20,7 +20,7 @@ class Stage(Enum):
 
     CHECKS = "checks"
     GUARD = "guard"
-    METADATA = "metadata"
+    METADATA_SERVICE = "metadata service"
     GATEWAY = "gateway"
 
 
@@ -32,7 +32,7 @@ class Problem:
     condition: str
     reason: str
     message: str
-    clears_metadata: bool = False
+    clears_metadata_service: bool = False
     needs_person: bool = False  # trying again does not help
 
     def __str__(self) -> str:

@@ -120,7 +120,7 @@ def _instance_controller(factory: ControllerFactory, caches: InstanceCaches) -> 
         clock=factory.clock,
         blueprints=MemoisedRenderers(
             InstanceImages(
-                metadata=images.metadata,
+                metadata_service=images.metadata,
                 postgres=images.postgres,
                 gateway=images.gateway,
                 wake_agent=images.wake_agent,

@@ -36,7 +36,9 @@ from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
 
 SECONDS = 60.0
-IMAGES = InstanceImages(metadata="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1")
+IMAGES = InstanceImages(
+    metadata_service="metadata:1.0", postgres="postgres:16-alpine", gateway="envoy:v1", wake_agent="op:1"
+)
 
 
 class Requests:

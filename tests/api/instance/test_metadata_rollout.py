@@ -48,7 +48,7 @@ async def test_given_a_deployment_of_the_first_release_when_it_is_taken_on_then_
 
 
 def _as_first_released(instance: FireboltInstance) -> Manifest:
-    manifest = metadata_deployment(instance, IMAGES.metadata)
+    manifest = metadata_deployment(instance, IMAGES.metadata_service)
     return {**manifest, "spec": {**manifest["spec"], "strategy": ROLLING}}
 
 

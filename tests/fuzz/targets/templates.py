@@ -177,7 +177,7 @@ def _render_instance(given: bytes) -> str | None:
     if rejected_component(instance, "apps/operator") is not None or config_problem(instance) is not None:
         return None
     blueprint = InstanceRenderer(instance, INSTANCE_IMAGES)
-    pieces = (*blueprint.guard(), *blueprint.postgres(), *blueprint.metadata(), *blueprint.gateway())
+    pieces = (*blueprint.guard(), *blueprint.postgres(), *blueprint.metadata_service(), *blueprint.gateway())
     return str(sum(len(json.dumps(piece.manifest)) for piece in pieces))
 
 

@@ -54,7 +54,7 @@ def outcome(plan: InstancePlan) -> tuple[list[str], LookAgain, str]:
 
 
 def test_given_a_fresh_instance_then_the_guard_and_the_secret_come_first_and_the_gateway_waits() -> None:
-    facts = some_facts(credentials=SecretMissing(), metadata=NOT_READY, gateway=NOT_READY)
+    facts = some_facts(credentials=SecretMissing(), metadata_service=NOT_READY, gateway=NOT_READY)
     plan = decide_instance(a_situation(facts=facts))
     assert outcome(plan) == (
         [*GUARD, *SECRET, *POSTGRES, *METADATA],
@@ -74,7 +74,7 @@ def test_given_a_ready_metadata_service_then_the_gateway_is_made() -> None:
 
 def test_given_a_database_of_the_users_own_then_none_is_made() -> None:
     instance = an_instance(status={"phase": "Provisioning"}, metadata={"postgres": EXTERNAL})
-    plan = decide_instance(a_situation(instance, some_facts(metadata=NOT_READY)))
+    plan = decide_instance(a_situation(instance, some_facts(metadata_service=NOT_READY)))
     assert written(plan) == [*GUARD, *METADATA]
 
 
@@ -98,7 +98,7 @@ def test_given_a_missing_external_secret_then_nothing_is_made_but_the_guard() ->
 
 
 def test_given_a_volume_that_is_going_away_then_nothing_is_made_but_the_guard_until_it_is_gone() -> None:
-    facts = some_facts(credentials=SecretMissing(Volume.DELETING), metadata=NOT_READY, gateway=NOT_READY)
+    facts = some_facts(credentials=SecretMissing(Volume.DELETING), metadata_service=NOT_READY, gateway=NOT_READY)
     plan = decide_instance(a_situation(facts=facts))
     assert (written(plan), plan.look_again, plan.problem) == (GUARD, POLL, None)
 

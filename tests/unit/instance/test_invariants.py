@@ -35,7 +35,9 @@ def next_status(status: InstanceStatus, world: World) -> InstanceStatus:
     instance: FireboltInstance = an_instance(status=status)
     plan = decide_setup(instance, new_id=NEW_ID, now=NOON)
     if plan is None:
-        facts = some_facts(metadata=Readiness(world.postgres and world.metadata), gateway=Readiness(world.gateway))
+        facts = some_facts(
+            metadata_service=Readiness(world.postgres and world.metadata), gateway=Readiness(world.gateway)
+        )
         plan = decide_instance(a_situation(instance, facts))
     return plan.status
 

@@ -40,7 +40,7 @@ def progress(status: InstanceStatus) -> dict[str, str]:
     ("spec", "facts", "expected"),
     [
         pytest.param({}, some_facts(), {}, id="it-has-arrived"),
-        pytest.param({}, some_facts(metadata=NOT_READY), {"Reconciling": "Provisioning"}, id="metadata-starts"),
+        pytest.param({}, some_facts(metadata_service=NOT_READY), {"Reconciling": "Provisioning"}, id="metadata-starts"),
         pytest.param({}, some_facts(gateway=NOT_READY), {"Reconciling": "Provisioning"}, id="the-gateway-starts"),
         pytest.param(
             {},
@@ -67,7 +67,10 @@ def progress(status: InstanceStatus) -> dict[str, str]:
         pytest.param({"id": "01OTHER"}, some_facts(), {"Stalled": "InstanceIDChanged"}, id="another-id"),
         pytest.param(REJECTED, some_facts(), {"Stalled": "TemplateRejected"}, id="rejected-template"),
         pytest.param(
-            REJECTED, some_facts(metadata=NOT_READY), {"Stalled": "TemplateRejected"}, id="rejected-while-starting"
+            REJECTED,
+            some_facts(metadata_service=NOT_READY),
+            {"Stalled": "TemplateRejected"},
+            id="rejected-while-starting",
         ),
         pytest.param({"tls": {"gateway": TLS}}, some_facts(), {"Stalled": "TLSSpecInvalid"}, id="tls"),
         pytest.param({"auth": AUTH}, some_facts(), {"Stalled": "AuthSpecInvalid"}, id="auth-that-ready-ignores"),
@@ -87,7 +90,7 @@ def test_given_an_id_that_no_file_can_hold_then_it_is_stalled() -> None:
 
 
 def test_given_a_stalled_instance_then_its_message_is_that_of_the_condition_to_mend() -> None:
-    status = decide_instance(a_situation(an_instance(**REJECTED), some_facts(metadata=NOT_READY))).status
+    status = decide_instance(a_situation(an_instance(**REJECTED), some_facts(metadata_service=NOT_READY))).status
     words = "spec.gateway.template.spec.hostname: Forbidden: hostname is owned by the operator"
     assert said(status, "Stalled") == ("True", "TemplateRejected", f"GatewayReady: {words}")
 

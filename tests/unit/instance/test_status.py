@@ -50,7 +50,7 @@ GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no read
     [
         pytest.param({}, some_facts(), "MetadataReady", METADATA_READY, id="metadata-ready"),
         pytest.param(
-            {}, some_facts(metadata=NOT_READY), "MetadataReady", METADATA_PROVISIONING, id="metadata-starting"
+            {}, some_facts(metadata_service=NOT_READY), "MetadataReady", METADATA_PROVISIONING, id="metadata-starting"
         ),
         pytest.param(
             REJECTED_METADATA,
@@ -108,7 +108,7 @@ GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no read
         ),
         pytest.param(
             {},
-            some_facts(metadata=UNREADABLE),
+            some_facts(metadata_service=UNREADABLE),
             "MetadataReady",
             ("False", "ProbeFailed", "deployments is forbidden"),
             id="metadata-unreadable",
@@ -142,7 +142,7 @@ GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no read
         ),
         pytest.param(
             {},
-            some_facts(metadata=NOT_READY, gateway=NOT_READY),
+            some_facts(metadata_service=NOT_READY, gateway=NOT_READY),
             "Ready",
             ("False", "Provisioning", "MetadataReady: metadata Deployment has no ready replicas yet"),
             id="the-first-blocker-speaks",
@@ -156,7 +156,7 @@ GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no read
         ),
         pytest.param(
             REJECTED_GATEWAY,
-            some_facts(metadata=NOT_READY, gateway=NOT_READY),
+            some_facts(metadata_service=NOT_READY, gateway=NOT_READY),
             "Ready",
             ("False", "Initializing", "MetadataReady has not been observed yet"),
             id="a-fresh-instance-with-a-rejected-gateway-is-initializing",
@@ -244,8 +244,8 @@ EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
         pytest.param({}, BOTH, id="both-ready"),
         pytest.param({"was": {"phase": "Provisioning"}}, BOTH, id="published-when-first-ready"),
         pytest.param({"gateway": NOT_READY}, ONLY_METADATA, id="gateway-down"),
-        pytest.param({"metadata": NOT_READY}, ONLY_GATEWAY, id="metadata-down-says-nothing-about-the-gateway"),
-        pytest.param({"metadata": NOT_READY, "gateway": NOT_READY}, NEITHER, id="both-down"),
+        pytest.param({"metadata_service": NOT_READY}, ONLY_GATEWAY, id="metadata-down-says-nothing-about-the-gateway"),
+        pytest.param({"metadata_service": NOT_READY, "gateway": NOT_READY}, NEITHER, id="both-down"),
         pytest.param(
             {"spec": EXTERNAL_SPEC, "credentials": SecretMissing()},
             ONLY_GATEWAY,
@@ -258,7 +258,9 @@ EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
         ),
         pytest.param({"spec": REJECTED_METADATA}, BOTH, id="a-rejected-template-stops-nobody"),
         pytest.param({"spec": REJECTED_GATEWAY}, BOTH, id="a-rejected-gateway-template-neither"),
-        pytest.param({"spec": REJECTED_GATEWAY, "metadata": NOT_READY}, ONLY_GATEWAY, id="rejected-but-metadata-down"),
+        pytest.param(
+            {"spec": REJECTED_GATEWAY, "metadata_service": NOT_READY}, ONLY_GATEWAY, id="rejected-but-metadata-down"
+        ),
         pytest.param({"spec": REJECTED_METADATA, "gateway": NOT_READY}, ONLY_METADATA, id="rejected-but-gateway-down"),
         pytest.param(
             {"spec": REJECTED_GATEWAY, "was": a_ready_status(metadataReady=False, metadataEndpoint="")},
@@ -266,10 +268,14 @@ EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
             id="a-pass-that-ends-early-publishes-nothing",
         ),
         pytest.param({"credentials": a_secret(type="x")}, BOTH, id="a-malformed-secret-stops-nobody"),
-        pytest.param({"credentials": a_secret(type="x"), "metadata": NOT_READY}, ONLY_GATEWAY, id="malformed-and-down"),
-        pytest.param({"metadata": UNREADABLE}, BOTH, id="unreadable-is-not-down"),
+        pytest.param(
+            {"credentials": a_secret(type="x"), "metadata_service": NOT_READY}, ONLY_GATEWAY, id="malformed-and-down"
+        ),
+        pytest.param({"metadata_service": UNREADABLE}, BOTH, id="unreadable-is-not-down"),
         pytest.param({"gateway": UNREADABLE}, BOTH, id="unreadable-gateway-is-not-down"),
-        pytest.param({"metadata": NOT_READY, "gateway": UNREADABLE}, ONLY_GATEWAY, id="one-down-one-unreadable"),
+        pytest.param(
+            {"metadata_service": NOT_READY, "gateway": UNREADABLE}, ONLY_GATEWAY, id="one-down-one-unreadable"
+        ),
     ],
 )
 def test_endpoints(changes: dict[str, Any], expected: tuple[bool, str, bool, str]) -> None:
@@ -280,7 +286,7 @@ def test_endpoints(changes: dict[str, Any], expected: tuple[bool, str, bool, str
     ("stage", "kind", "expected"),
     [
         pytest.param(
-            Stage.METADATA, "MetadataReady", (False, "", True, GATEWAY_ENDPOINT), id="metadata-keeps-its-word"
+            Stage.METADATA_SERVICE, "MetadataReady", (False, "", True, GATEWAY_ENDPOINT), id="metadata-keeps-its-word"
         ),
         pytest.param(Stage.GATEWAY, "GatewayReady", BOTH, id="a-failed-gateway-write-publishes-metadata"),
     ],
@@ -297,7 +303,7 @@ def test_a_failed_write_ends_the_pass_where_it_happened(
     assert status.phase == "Degraded"
 
 
-@pytest.mark.parametrize("stage", [Stage.GUARD, Stage.METADATA, Stage.GATEWAY])
+@pytest.mark.parametrize("stage", [Stage.GUARD, Stage.METADATA_SERVICE, Stage.GATEWAY])
 def test_a_failed_write_hides_no_feature_that_is_refused(stage: Stage) -> None:
     """Engines are held back by that condition."""
     problem = Problem(stage=stage, condition="GatewayReady", reason="EnsureFailed", message="refused")
@@ -316,7 +322,11 @@ def test_given_a_rejected_template_then_only_its_own_condition_changes() -> None
     ("spec", "facts", "kind", "lost"),
     [
         pytest.param(
-            REJECTED_GATEWAY, some_facts(metadata=NOT_READY), "MetadataReady", METADATA_PROVISIONING, id="metadata"
+            REJECTED_GATEWAY,
+            some_facts(metadata_service=NOT_READY),
+            "MetadataReady",
+            METADATA_PROVISIONING,
+            id="metadata",
         ),
         pytest.param(
             REJECTED_METADATA, some_facts(gateway=NOT_READY), "GatewayReady", GATEWAY_PROVISIONING, id="gateway"
@@ -350,7 +360,7 @@ def test_given_both_templates_rejected_then_metadata_is_reported() -> None:
 def test_the_phase_reflects_the_components(phase: str, postgres: bool, metadata: bool, gateway: bool) -> None:
     """A database that is down shows as a metadata service that is not ready: it has no condition of its own."""
     was = {"Provisioning": {"phase": "Provisioning"}}.get(phase, a_ready_status(phase=phase))
-    facts = some_facts(metadata=Readiness(postgres and metadata), gateway=Readiness(gateway))
+    facts = some_facts(metadata_service=Readiness(postgres and metadata), gateway=Readiness(gateway))
     status = decide_instance(a_situation(an_instance(status=was), facts)).status
     is_up = postgres and metadata and gateway
     expected = "Ready" if is_up else ("Provisioning" if phase == "Provisioning" else "Degraded")
@@ -381,7 +391,7 @@ def test_phase_after(phase: str, is_ready: bool, expected: str) -> None:
 
 def test_the_id_is_recorded_when_it_is_first_published() -> None:
     starting = an_instance(status={"phase": "Provisioning"})
-    assert decide_instance(a_situation(starting, some_facts(metadata=NOT_READY))).status.instance_id == ""
+    assert decide_instance(a_situation(starting, some_facts(metadata_service=NOT_READY))).status.instance_id == ""
     assert decide_instance(a_situation(starting)).status.instance_id == ID
 
 
@@ -403,7 +413,10 @@ def test_an_instance_at_rest_has_no_news() -> None:
 
 def test_a_giant_message_fits_into_a_condition() -> None:
     problem = Problem(
-        stage=Stage.METADATA, condition=names.CONDITION_METADATA_READY, reason="EnsureFailed", message="x" * 50_000
+        stage=Stage.METADATA_SERVICE,
+        condition=names.CONDITION_METADATA_READY,
+        reason="EnsureFailed",
+        message="x" * 50_000,
     )
     status = status_after(a_situation(), problem)
     assert all(len(each.message) <= MOST_CHARACTERS + 100 for each in status.conditions)

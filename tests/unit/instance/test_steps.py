@@ -32,7 +32,11 @@ def facts_of(found: dict[str, Manifest], *, are_answers_known: bool = True) -> I
         answers = {ref: Answer(rendered[ref.resource.kind], live[ref]) for ref in live}
     facts = some_facts(live=live)
     return InstanceFacts(
-        credentials=facts.credentials, metadata=facts.metadata, gateway=facts.gateway, live=live, answers=answers
+        credentials=facts.credentials,
+        metadata_service=facts.metadata_service,
+        gateway=facts.gateway,
+        live=live,
+        answers=answers,
     )
 
 

@@ -61,7 +61,7 @@ def as_stored(manifest: Manifest) -> Manifest:
 
 
 def a_step(write: Write) -> Step:
-    return Step(doing="ensuring it", stage=Stage.METADATA, reason="EnsureFailed", write=write)
+    return Step(doing="ensuring it", stage=Stage.METADATA_SERVICE, reason="EnsureFailed", write=write)
 
 
 async def carried_out(requests: Requests, *writes: Write) -> tuple[StepFailure | None, dict[Ref, Answer]]:

@@ -15,7 +15,7 @@ from firebolt_operator.instance.decide.conditions import asks_for_gateway_tls
 from firebolt_operator.instance.decide.database import Lost, Proceed, Stuck, Wait, decide_postgres
 from firebolt_operator.instance.decide.failures import PermanentFailure, changed_id
 from firebolt_operator.instance.decide.status import Draft
-from firebolt_operator.instance.decide.steps import gateway_steps, guard_steps, metadata_steps
+from firebolt_operator.instance.decide.steps import gateway_steps, guard_steps, metadata_service_steps
 from firebolt_operator.instance.facts import InstanceFacts
 from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Refuse, Stage, Step
 from firebolt_operator.policy.field_errors import aggregate
@@ -68,10 +68,10 @@ def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
     if problem.stage is not Stage.CHECKS:
         draft = draft.with_features()
     if problem.stage is Stage.GATEWAY:
-        draft = draft.with_metadata(is_ready=facts.metadata.is_ready)
+        draft = draft.with_metadata_service(is_ready=facts.metadata_service.is_ready)
     draft = _without_lost_components(draft, facts)
-    if problem.clears_metadata:
-        draft = draft.without_metadata()
+    if problem.clears_metadata_service:
+        draft = draft.without_metadata_service()
     draft = draft.told(problem.condition, Verdict("False", problem.reason, problem.message))
     return draft.finished(stalled_by=problem.condition if problem.needs_person else "")
 
@@ -89,8 +89,8 @@ def step_problem(step: Step, error: str) -> Problem:
 
 def _without_lost_components(draft: Draft, facts: InstanceFacts) -> Draft:
     """An endpoint is cleared whenever its own component is not ready, however far the pass came."""
-    if facts.metadata.is_lost:
-        draft = draft.metadata_lost()
+    if facts.metadata_service.is_lost:
+        draft = draft.metadata_service_lost()
     return draft.gateway_lost() if facts.gateway.is_lost else draft
 
 
@@ -105,24 +105,28 @@ def _decide_components(situation: Situation) -> InstancePlan:
             return _stop(situation, problem, guard)
         case Wait(message):
             verdict = Verdict("False", InstanceReason.PROVISIONING, message)
-            draft = situation.draft.with_features().without_metadata().told(names.CONDITION_METADATA_READY, verdict)
+            draft = (
+                situation.draft.with_features().without_metadata_service().told(names.CONDITION_METADATA_READY, verdict)
+            )
             return _poll(draft, facts, guard, message)
         case Proceed(steps):
-            return _decide_metadata(situation, (*guard, *steps))
+            return _decide_metadata_service(situation, (*guard, *steps))
 
 
-def _decide_metadata(situation: Situation, done: tuple[Step, ...]) -> InstancePlan:
+def _decide_metadata_service(situation: Situation, done: tuple[Step, ...]) -> InstancePlan:
     facts = situation.facts
     unwritable = situation.blueprint.problem()
     if unwritable is not None:
         text = f"ensuring metadata configmap: {unwritable}"
-        problem = _metadata_problem(InstanceReason.ENSURE_FAILED, text, needs_person=True)
+        problem = _metadata_service_problem(InstanceReason.ENSURE_FAILED, text, needs_person=True)
         return _stop(situation, problem, done)
-    steps = (*done, *metadata_steps(situation.blueprint, facts))
-    if facts.metadata.problem:
-        return _stop(situation, _metadata_problem(InstanceReason.PROBE_FAILED, facts.metadata.problem), steps)
-    draft = situation.draft.with_features().with_metadata(is_ready=facts.metadata.is_ready)
-    if not facts.metadata.is_ready:
+    steps = (*done, *metadata_service_steps(situation.blueprint, facts))
+    if facts.metadata_service.problem:
+        return _stop(
+            situation, _metadata_service_problem(InstanceReason.PROBE_FAILED, facts.metadata_service.problem), steps
+        )
+    draft = situation.draft.with_features().with_metadata_service(is_ready=facts.metadata_service.is_ready)
+    if not facts.metadata_service.is_ready:
         return _poll(draft, facts, steps, "waiting for the metadata service")
     return _decide_gateway(situation, draft, steps)
 
@@ -164,7 +168,7 @@ def _stop(situation: Situation, problem: Problem, steps: tuple[Step, ...] = ()) 
 
 def _fail_for_good(situation: Situation, failure: PermanentFailure) -> InstancePlan:
     """Clearing the endpoint keeps new engine pods from starting on a database or an id that is in doubt."""
-    draft = _without_lost_components(situation.draft, situation.facts).without_metadata()
+    draft = _without_lost_components(situation.draft, situation.facts).without_metadata_service()
     verdict = Verdict("False", failure.reason, failure.message)
     draft = draft.told(names.CONDITION_METADATA_READY, verdict).in_phase(InstancePhase.FAILED)
     return InstancePlan(
@@ -175,9 +179,9 @@ def _fail_for_good(situation: Situation, failure: PermanentFailure) -> InstanceP
     )
 
 
-def _metadata_problem(reason: str, message: str, *, needs_person: bool = False) -> Problem:
+def _metadata_service_problem(reason: str, message: str, *, needs_person: bool = False) -> Problem:
     return Problem(
-        stage=Stage.METADATA,
+        stage=Stage.METADATA_SERVICE,
         condition=names.CONDITION_METADATA_READY,
         reason=reason,
         message=message,

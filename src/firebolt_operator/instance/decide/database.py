@@ -73,7 +73,7 @@ def _creation(credentials: Manifest) -> Step:
     """Comes first: a database without a Secret could never be told apart from one that lost it."""
     return Step(
         doing=SECRET,
-        stage=Stage.METADATA,
+        stage=Stage.METADATA_SERVICE,
         reason=InstanceReason.POSTGRES_ENSURE_FAILED,
         write=Create(credentials),
     )
@@ -81,7 +81,7 @@ def _creation(credentials: Manifest) -> Step:
 
 def _secret_problem(problem: str, *, needs_person: bool = False) -> Problem:
     return Problem(
-        stage=Stage.METADATA,
+        stage=Stage.METADATA_SERVICE,
         condition=names.CONDITION_METADATA_READY,
         reason=InstanceReason.POSTGRES_ENSURE_FAILED,
         message=f"{SECRET}: {problem}",
@@ -91,9 +91,9 @@ def _secret_problem(problem: str, *, needs_person: bool = False) -> Problem:
 
 def _preflight_problem(problem: str) -> Problem:
     return Problem(
-        stage=Stage.METADATA,
+        stage=Stage.METADATA_SERVICE,
         condition=names.CONDITION_METADATA_READY,
         reason=InstanceReason.POSTGRES_SECRET_PREFLIGHT_FAILED,
         message=problem,
-        clears_metadata=True,
+        clears_metadata_service=True,
     )

@@ -61,9 +61,9 @@ class Draft:
             draft = draft.told(kind, verdict)
         return draft
 
-    def with_metadata(self, *, is_ready: bool) -> "Draft":
+    def with_metadata_service(self, *, is_ready: bool) -> "Draft":
         if not is_ready:
-            return self.without_metadata().told(names.CONDITION_METADATA_READY, METADATA_PROVISIONING)
+            return self.without_metadata_service().told(names.CONDITION_METADATA_READY, METADATA_PROVISIONING)
         published = self._but(
             metadata_ready=True,
             metadata_endpoint=metadata_endpoint(self.instance),
@@ -78,16 +78,16 @@ class Draft:
         published = self._but(gateway_ready=True, gateway_endpoint=gateway_endpoint(self.instance))
         return published.told(names.CONDITION_GATEWAY_READY, GATEWAY_READY)
 
-    def without_metadata(self) -> "Draft":
+    def without_metadata_service(self) -> "Draft":
         """Engines see the cleared endpoint and wait."""
         return self._but(metadata_ready=False, metadata_endpoint="")
 
     def without_gateway(self) -> "Draft":
         return self._but(gateway_ready=False, gateway_endpoint="")
 
-    def metadata_lost(self) -> "Draft":
+    def metadata_service_lost(self) -> "Draft":
         """For a pass that ends before the component's turn: it takes away what is gone and adds nothing."""
-        draft = self.without_metadata()
+        draft = self.without_metadata_service()
         if not self._says(names.CONDITION_METADATA_READY):
             return draft
         return draft.told(names.CONDITION_METADATA_READY, METADATA_PROVISIONING)

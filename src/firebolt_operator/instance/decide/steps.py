@@ -41,11 +41,11 @@ def guard_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
 
 
 def postgres_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
-    return _steps(blueprint.postgres(), facts, Stage.METADATA, InstanceReason.POSTGRES_ENSURE_FAILED)
+    return _steps(blueprint.postgres(), facts, Stage.METADATA_SERVICE, InstanceReason.POSTGRES_ENSURE_FAILED)
 
 
-def metadata_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
-    return _steps(blueprint.metadata(), facts, Stage.METADATA, InstanceReason.ENSURE_FAILED)
+def metadata_service_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
+    return _steps(blueprint.metadata_service(), facts, Stage.METADATA_SERVICE, InstanceReason.ENSURE_FAILED)
 
 
 def gateway_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:

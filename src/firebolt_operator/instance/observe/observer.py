@@ -57,7 +57,7 @@ class Observer:
         is_first_look, self.memory.has_read_live = not self.memory.has_read_live, True
         return InstanceFacts(
             credentials=credentials,
-            metadata=children.readiness(inventory.metadata_deployment_ref(instance), instance),
+            metadata_service=children.readiness(inventory.metadata_deployment_ref(instance), instance),
             gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
             live=children.live,
             unreadable=children.unreadable,
@@ -71,7 +71,7 @@ class Observer:
         children = _Children({**facts.live, **looked.live}, {**facts.unreadable, **looked.unreadable})
         return replace(
             facts,
-            metadata=children.readiness(inventory.metadata_deployment_ref(instance), instance),
+            metadata_service=children.readiness(inventory.metadata_deployment_ref(instance), instance),
             gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
             live=children.live,
             unreadable=children.unreadable,

@@ -22,7 +22,7 @@ from firebolt_operator.refs import Manifest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceImages:
-    metadata: str
+    metadata_service: str
     postgres: str
     gateway: str
     wake_agent: str = ""  # empty: no agent
@@ -50,10 +50,10 @@ class InstanceRenderer:
             Piece("postgres service", postgres_service(self.instance)),
         )
 
-    def metadata(self) -> Pieces:
+    def metadata_service(self) -> Pieces:
         return (
             Piece("metadata configmap", metadata_config_map(self.instance)),
-            Piece("metadata deployment", metadata_deployment(self.instance, self.images.metadata)),
+            Piece("metadata deployment", metadata_deployment(self.instance, self.images.metadata_service)),
             Piece("metadata service", metadata_service(self.instance)),
         )
 
