@@ -1,4 +1,4 @@
-"""Which durations of an object cannot be read? The schema takes any text, so admission and people ask here."""
+"""Which durations does an object name, and which of them cannot be read? The schema takes any text."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,12 +11,17 @@ from firebolt_operator.api.model import Model
 from firebolt_operator.errors import SpecRejectedError
 
 
+def named_durations(model: Model) -> Iterator[tuple[str, str]]:
+    """Where each is, from the model on, and its text; in the order of the fields."""
+    return _walk_fields(type(model), model, "")
+
+
 def malformed_durations(model: Model) -> list[SpecRejectedError]:
     """One refusal for each, in the order of the fields."""
-    return list(_walk_fields(type(model), model, ""))
+    return [refusal for path, text in named_durations(model) for refusal in _refusal(text, path)]
 
 
-def _walk_fields(model: type[Struct], value: Any, path: str) -> Iterator[SpecRejectedError]:
+def _walk_fields(model: type[Struct], value: Any, path: str) -> Iterator[tuple[str, str]]:
     for field in _leading_to_durations(model):
         found = getattr(value, field.name)
         if found is not None:
@@ -47,10 +52,10 @@ def _leads_to_durations(node: inspect.Type) -> bool:
             return False
 
 
-def _walk(node: inspect.Type, value: Any, path: str) -> Iterator[SpecRejectedError]:
+def _walk(node: inspect.Type, value: Any, path: str) -> Iterator[tuple[str, str]]:
     match node:
         case inspect.Metadata(extra={"schema": "duration"}):
-            yield from _refusal(value, path)
+            yield path, value
         case inspect.Metadata():
             yield from _walk(node.type, value, path)
         case inspect.UnionType():

@@ -30,6 +30,14 @@ def image_tag(image: str) -> str:
     return match["tag"] or ""
 
 
+def names_a_version(image: str) -> bool:
+    """Whether a tag or a digest says which image is meant; what cannot be read is left to Kubernetes."""
+    match = _IMAGE.fullmatch(image)
+    if match is None or _IMAGE_ID.fullmatch(image):
+        return True
+    return match["tag"] is not None or match["digest"] is not None
+
+
 def _has_digest(image: str) -> bool:
     match = _IMAGE.fullmatch(image)
     return match is not None and match["digest"] is not None

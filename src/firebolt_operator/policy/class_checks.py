@@ -5,18 +5,44 @@ from typing import Final
 
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassSpec
+from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas
 from firebolt_operator.policy.component_rules import ENGINE
+from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.refs import Ref
 
-TEMPLATE: Final = Path("spec").child("template")
+SPEC: Final = Path("spec")
+TEMPLATE: Final = SPEC.child("template")
 NAME: Final = Path("metadata").child("name")
 
 
 def check_class_template(spec: EngineClassSpec | None) -> list[FieldError]:
     """Owned fields only: a class knows no instance, so neither Secrets nor bounds can be judged here."""
     return check_owned_fields(spec.template, TEMPLATE, ENGINE) if spec else []
+
+
+def check_class_admission(spec: EngineClassSpec | None, bounds: ResourceBounds) -> list[FieldError]:
+    """All that admission refuses, at once: whatever would have the class stalled."""
+    if spec is None:
+        return []
+    policy = spec.auto_stop
+    return [
+        *check_class_template(spec),
+        *check_durations(spec, SPEC, ENGINE_FLOORS),
+        *(check_auto_stop_replicas(policy, SPEC.child("autoStop"), bounds) if policy else ()),
+    ]
+
+
+def check_class_guard(engine_class: Ref, *, is_guarded: bool) -> list[FieldError]:
+    """Without its finalizer a class would be gone at once, and an engine that is just being made without its class."""
+    if is_guarded:
+        return []
+    detail = (
+        f'FireboltEngineClass "{engine_class.name}" in namespace "{engine_class.namespace}" was made a moment ago and'
+        " the operator does not guard it yet; try again"
+    )
+    return [forbidden(NAME, detail)]
 
 
 def count_bound_engines(engine_class: Ref, engines: Iterable[FireboltEngine]) -> int:

@@ -6,19 +6,21 @@ from typing import Final
 
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
+from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas, check_bounds, check_replicas
 from firebolt_operator.policy.component_rules import ENGINE
-from firebolt_operator.policy.field_errors import FieldError, Path, internal_error, not_found
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
+from firebolt_operator.policy.field_errors import FieldError, Path, internal_error, invalid, not_found
+from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
 from firebolt_operator.policy.owned_fields import check_owned_fields
-from firebolt_operator.policy.protected_secrets import instance_secret_names, is_protected
+from firebolt_operator.policy.protected_secrets import IsProtected, is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
 
-TEMPLATE: Final = Path("spec").child("template")
-CLASS_REFERENCE: Final = Path("spec").child("engineClassRef")
+SPEC: Final = Path("spec")
+TEMPLATE: Final = SPEC.child("template")
+CLASS_REFERENCE: Final = SPEC.child("engineClassRef")
 CLASS_TEMPLATE: Final = CLASS_REFERENCE.child("template")
 
-ClassLookup = ClassTemplate | FieldError | None
+ClassLookup = FoundClass | FieldError | None
 """The class an engine names, or why it could not be had; None when it names none."""
 
 
@@ -34,16 +36,44 @@ def class_unreadable(problem: str) -> FieldError:
 def check_engine_admission(
     spec: EngineSpec, lookup: ClassLookup, instance: FireboltInstance | None, bounds: ResourceBounds
 ) -> list[FieldError]:
-    """All that admission refuses, at once. Without an instance no Secret is known: it may well be applied later."""
-    inherited = lookup if isinstance(lookup, ClassTemplate) else None
-    named = frozenset(instance_secret_names(instance) if instance else ())
+    """All that admission refuses, at once, and nothing less than what the controller would refuse to render.
+
+    Without an instance only the shape of a name tells whose Secret it is: the instance may well be applied later.
+    """
+    inherited = lookup.template if isinstance(lookup, FoundClass) else None
+    protected = protected_secret_names(instance) if instance else frozenset[str]()
+    guarded = partial(is_protected, protected=protected)
     return [
         *([lookup] if isinstance(lookup, FieldError) else []),
         *check_owned_fields(spec.template, TEMPLATE, ENGINE),
-        *check_volume_secrets(spec.template, TEMPLATE, ENGINE.component, named.__contains__),
-        *check_environment_secrets(spec.template, TEMPLATE, ENGINE.component, named.__contains__),
+        *check_volume_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
+        *check_environment_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
+        *_inherited_environment_errors(inherited, guarded),
         *check_bounds(spec.template, inherited, bounds),
+        *check_settings(spec, bounds),
     ]
+
+
+def check_new_binding(lookup: ClassLookup, *, is_bound_already: bool) -> list[FieldError]:
+    """A class that is about to go takes no new engines; those that it has may be edited, or led off it."""
+    if is_bound_already or not isinstance(lookup, FoundClass) or not lookup.is_deleting:
+        return []
+    return [invalid(CLASS_REFERENCE, lookup.name, "is being deleted; name another class")]
+
+
+def check_settings(spec: EngineSpec, bounds: ResourceBounds) -> list[FieldError]:
+    """The engine's own; what it takes from its class is told to the class."""
+    policy = spec.auto_stop
+    return [
+        *check_durations(spec, SPEC, ENGINE_FLOORS),
+        *check_replicas(spec.replicas, SPEC.child("replicas"), bounds),
+        *(check_auto_stop_replicas(policy, SPEC.child("autoStop"), bounds) if policy else ()),
+    ]
+
+
+def _inherited_environment_errors(inherited: ClassTemplate | None, guarded: IsProtected) -> list[FieldError]:
+    template = inherited.template if inherited else None
+    return check_environment_secrets(template, CLASS_TEMPLATE, ENGINE.component, guarded)
 
 
 def check_engine_template(
@@ -53,11 +83,10 @@ def check_engine_template(
     read into their environment is judged here, because only an engine knows the instance whose Secrets are at stake.
     """
     guarded = partial(is_protected, protected=protected)
-    class_template = inherited.template if inherited else None
     return [
         *check_owned_fields(spec.template, TEMPLATE, ENGINE),
         *check_environment_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
-        *check_environment_secrets(class_template, CLASS_TEMPLATE, ENGINE.component, guarded),
+        *_inherited_environment_errors(inherited, guarded),
     ]
 
 

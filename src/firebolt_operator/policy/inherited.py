@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.refs import Manifest
 
 
@@ -9,3 +10,16 @@ from firebolt_operator.refs import Manifest
 class ClassTemplate:
     name: str
     template: Manifest | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundClass:
+    """The class that an engine names, as the server has it now."""
+
+    name: str
+    spec: EngineClassSpec
+    is_deleting: bool = False
+
+    @property
+    def template(self) -> ClassTemplate:
+        return ClassTemplate(name=self.name, template=self.spec.template)

@@ -1,5 +1,6 @@
 """What is wrong with an instance? The same functions answer for admission and for the controller."""
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -10,15 +11,18 @@ from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.policy import component_rules
+from firebolt_operator.policy.auth_checks import check_auth, check_auth_update
 from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
+from firebolt_operator.policy.tls_checks import check_tls, check_tls_update
 from firebolt_operator.refs import Manifest
 
 METADATA: Final = Path("spec").child("metadata")
 GATEWAY: Final = Path("spec").child("gateway")
+NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 GATEWAY_PORTS: Final = {
     names.PORT_GATEWAY: "the gateway's client listener",
     names.PORT_ENVOY_ADMIN: "Envoy's admin interface",
@@ -38,16 +42,22 @@ class RejectedComponent:
         return InstanceReason.TEMPLATE_REJECTED if is_template else InstanceReason.SPEC_INVALID
 
 
-def check_instance(spec: InstanceSpec) -> list[FieldError]:
-    """What admission refuses, in this order. References to Secrets are left to the controller."""
+def check_instance(instance: FireboltInstance, operator_account: str = "") -> list[FieldError]:
+    """All that admission refuses, at once, and nothing less than what the controller would refuse to render."""
     return [
-        *check_metadata_replicas(spec),
-        *check_metadata_template(spec),
-        *check_gateway_template(spec),
-        *check_metrics_port(spec),
-        *check_gateway_times(spec),
-        *check_postgres_reference(spec),
+        *check_metadata_replicas(instance.spec),
+        *check_metadata_component(instance),
+        *check_gateway_component(instance, operator_account),
+        *check_postgres_reference(instance.spec),
+        *check_writable(instance.spec),
+        *check_auth(instance.spec.auth),
+        *check_tls(instance),
     ]
+
+
+def check_instance_update(old: InstanceSpec, new: InstanceSpec) -> list[FieldError]:
+    """What may be written once only."""
+    return [*check_auth_update(old.auth, new.auth), *check_tls_update(old.tls, new.tls)]
 
 
 def rejected_component(instance: FireboltInstance, operator_account: str = "") -> RejectedComponent | None:
@@ -132,6 +142,23 @@ def _duration_errors(field: str, text: str, allowed: Range) -> list[FieldError]:
     except ValueError as err:
         return [invalid(GATEWAY.child(field), text, str(err))]
     return []
+
+
+def check_writable(spec: InstanceSpec) -> list[FieldError]:
+    """XML has no way to say most control characters."""
+    if spec.metadata.config_format == "YAML":
+        return []
+    postgres = spec.metadata.postgres
+    path = METADATA.child("postgres")
+    written = [(Path("spec").child("id"), spec.id)]
+    if postgres is not None:
+        written += [(path.child("host"), postgres.host), (path.child("database"), postgres.database)]
+        written += [(path.child("schema"), postgres.schema)]
+    return [
+        invalid(field, value, "contains a character that XML cannot express")
+        for field, value in written
+        if NOT_XML.search(value)
+    ]
 
 
 def check_postgres_reference(spec: InstanceSpec) -> list[FieldError]:

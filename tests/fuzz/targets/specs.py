@@ -12,7 +12,7 @@ from firebolt_operator.api.conditions import REASON_PATTERN, Condition, find_con
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.api.serialise import encode_status, parse_engine
-from firebolt_operator.engine.act.replicas import time_zone
+from firebolt_operator.api.time_zones import time_zone
 from firebolt_operator.engine.decide.autostop import Observation, Policy, decide_autostop, parse_wake_request
 from firebolt_operator.engine.decide.conditions import with_verdict
 from firebolt_operator.engine.decide.warnings import refined_verdict

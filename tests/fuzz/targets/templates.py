@@ -172,7 +172,7 @@ def _instance(rng: random.Random) -> bytes:
 
 def _render_instance(given: bytes) -> str | None:
     instance = parse_instance(given)
-    errors = check_instance(instance.spec)
+    errors = check_instance(instance)
     aggregate(errors)
     if rejected_component(instance, "apps/operator") is not None or config_problem(instance) is not None:
         return None

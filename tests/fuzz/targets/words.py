@@ -7,7 +7,7 @@ from typing import Final
 
 from firebolt_operator.api.durations import format_duration, parse_duration, parse_engine_duration
 from firebolt_operator.api.quantities import canonical_quantity, parse_quantity
-from firebolt_operator.engine.act.replicas import time_zone
+from firebolt_operator.api.time_zones import time_zone
 from firebolt_operator.engine.decide.autostop import parse_wake_request
 from firebolt_operator.engine.decide.schedule import minute_of_day
 from firebolt_operator.engine.views import generation_number

@@ -11,7 +11,8 @@ from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.serialise import format_time
-from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster, time_zone
+from firebolt_operator.api.time_zones import time_zone
+from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster
 from firebolt_operator.engine.observe.scrape import fetch_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import ConflictError, TransientError

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from firebolt_operator.api.instance import FireboltInstance, PostgresSpec
 from firebolt_operator.api.model import LocalRef
-from firebolt_operator.instance.render.metadata_config import NOT_XML, config_problem, metadata_config
+from firebolt_operator.instance.render.metadata_config import config_problem, metadata_config
+from firebolt_operator.policy.instance_checks import NOT_XML
 from firebolt_operator.refs import Manifest
 from tests.support.instances import EXTERNAL, an_instance
 

@@ -7,7 +7,7 @@ import pytest
 
 from firebolt_operator.api import names
 from firebolt_operator.instance.decide.components import decide_instance, status_after
-from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS
+from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS, feature_verdicts
 from firebolt_operator.instance.decide.status import phase_after
 from firebolt_operator.instance.facts import (
     NOT_READY,
@@ -236,6 +236,14 @@ ONLY_METADATA = (True, METADATA_ENDPOINT, False, "")
 ONLY_GATEWAY = (False, "", True, GATEWAY_ENDPOINT)
 NEITHER = (False, "", False, "")
 EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
+
+
+def test_a_listener_that_is_off_must_not_look_as_if_it_kept_clients_out() -> None:
+    asked = an_instance(tls={"gateway": {"enabled": False, "clientCASecretRef": {"name": "clients"}}})
+    found = {kind: verdict for kind, verdict in feature_verdicts(asked) if verdict.status != "True"}
+    assert list(found) == ["GatewayTLSReady"]
+    assert found["GatewayTLSReady"].reason == "TLSSpecInvalid"
+    assert found["GatewayTLSReady"].message == ("spec.tls.gateway.clientCASecretRef: Forbidden: requires enabled: true")
 
 
 @pytest.mark.parametrize(

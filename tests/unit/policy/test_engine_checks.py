@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
+from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.policy.bounds import ResourceBounds, parse_bounds
 from firebolt_operator.policy.engine_checks import (
     ClassLookup,
@@ -15,7 +17,7 @@ from firebolt_operator.policy.engine_checks import (
     dropped_volumes,
 )
 from firebolt_operator.policy.field_errors import aggregate
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
 from firebolt_operator.policy.protected_secrets import protected_secret_names
 from firebolt_operator.refs import Manifest
 from tests.unit.policy.builders import (
@@ -40,6 +42,10 @@ def a_class(template: Manifest | None) -> ClassTemplate:
     return ClassTemplate(name="large", template=template)
 
 
+def found_class(template: Manifest, **spec: Any) -> FoundClass:
+    return FoundClass(name="large", spec=msgspec.convert({"template": template, **spec}, EngineClassSpec))
+
+
 def from_env(secret: str) -> Mapping[str, Any]:
     return {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": secret, "key": "k"}}}]}
 
@@ -52,7 +58,7 @@ def from_env_from(secret: str) -> Mapping[str, Any]:
     ("lookup", "expected"),
     [
         pytest.param(None, "", id="no-class-named"),
-        pytest.param(a_class({}), "", id="the-class-exists"),
+        pytest.param(found_class({}), "", id="the-class-exists"),
         pytest.param(
             class_not_found("does-not-exist"), 'spec.engineClassRef: Not found: "does-not-exist"', id="no-such-class"
         ),
@@ -89,7 +95,7 @@ def test_a_missing_class_and_an_excess_come_in_one_answer() -> None:
 
 
 def test_admission_holds_an_inherited_excess_against_the_engine() -> None:
-    errors = check_engine_admission(an_engine_spec(), a_class(OVER_BOUND), None, BOUNDS)
+    errors = check_engine_admission(an_engine_spec(), found_class(OVER_BOUND), None, BOUNDS)
     assert 'FireboltEngineClass "large"' in aggregate(errors)
 
 
@@ -130,14 +136,18 @@ def test_without_authentication_the_admin_secret_may_be_mounted() -> None:
     assert dropped_volumes(spec, None, protected_secret_names(instance)) == []
 
 
-def test_admission_judges_by_name_only_and_the_controller_by_shape_too() -> None:
+def test_admission_judges_by_shape_like_the_controller() -> None:
     spec = an_engine_spec(
         a_template(
             a_container("side", **from_env_from("inst-auth-signing-signing-7")),
             volumes=[a_secret_volume("v", "other-engine-g7-engine-tls"), a_secret_volume("w", "inst-engine-ca-bundle")],
         )
     )
-    assert check_engine_admission(spec, None, SIGNING, NO_BOUNDS) == []
+    assert paths(check_engine_admission(spec, None, SIGNING, NO_BOUNDS)) == [
+        "spec.template.spec.volumes[0]",
+        "spec.template.spec.volumes[1]",
+        "spec.template.spec.containers[0]",
+    ]
     assert paths(dropped_volumes(spec, None, PROTECTED)) == [
         "spec.template.spec.volumes[0]",
         "spec.template.spec.volumes[1]",

@@ -34,12 +34,12 @@ HOSTNAME = a_template(hostname="x")
     ],
 )
 def test_accepted(metadata: Manifest) -> None:
-    assert check_instance(an_instance_spec(metadata=metadata)) == []
+    assert check_instance(an_instance(metadata=metadata)) == []
 
 
 @pytest.mark.parametrize("replicas", [0, 2])
 def test_metadata_replicas_other_than_one_are_refused(replicas: int) -> None:
-    text = aggregate(check_instance(an_instance_spec(metadata={"replicas": replicas})))
+    text = aggregate(check_instance(an_instance(metadata={"replicas": replicas})))
     assert text == (
         f"spec.metadata.replicas: Invalid value: {replicas}: metadata replicas must be 1;"
         " two metadata services must never write to one database"
@@ -48,13 +48,13 @@ def test_metadata_replicas_other_than_one_are_refused(replicas: int) -> None:
 
 @pytest.mark.parametrize("reference", [{}, {"name": ""}])
 def test_external_postgres_needs_a_secret(reference: Manifest) -> None:
-    spec = an_instance_spec(metadata={"postgres": {**POSTGRES, "credentialsSecretRef": reference}})
-    text = aggregate(check_instance(spec))
+    instance = an_instance(metadata={"postgres": {**POSTGRES, "credentialsSecretRef": reference}})
+    text = aggregate(check_instance(instance))
     assert text == (
         "spec.metadata.postgres.credentialsSecretRef.name: Required value:"
         " name the Secret with the keys username and password of the PostgreSQL server"
     )
-    assert check_postgres_reference(spec) == check_instance(spec)
+    assert check_postgres_reference(instance.spec) == check_instance(instance)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_external_postgres_needs_a_secret(reference: Manifest) -> None:
     ],
 )
 def test_a_metrics_port_that_the_gateway_pod_uses_is_refused(port: int, taken_by: str) -> None:
-    errors = check_instance(an_instance_spec(gateway={"metricsPort": port}))
+    errors = check_instance(an_instance(gateway={"metricsPort": port}))
     assert aggregate(errors) == (
         f"spec.gateway.metricsPort: Invalid value: {port}: is the port of {taken_by}; pick a different one"
     )
@@ -79,11 +79,11 @@ def test_other_metrics_ports_are_accepted(port: int) -> None:
 
 
 def test_admission_reports_everything_at_once_in_a_fixed_order() -> None:
-    spec = an_instance_spec(
+    instance = an_instance(
         gateway={"template": HOSTNAME, "metricsPort": 8080},
         metadata={"replicas": 2, "template": HOSTNAME, "postgres": {**POSTGRES, "credentialsSecretRef": {}}},
     )
-    assert paths(check_instance(spec)) == [
+    assert paths(check_instance(instance)) == [
         "spec.metadata.replicas",
         "spec.metadata.template.spec.hostname",
         "spec.gateway.template.spec.hostname",
@@ -92,13 +92,13 @@ def test_admission_reports_everything_at_once_in_a_fixed_order() -> None:
     ]
 
 
-def test_admission_leaves_secret_references_to_the_controller() -> None:
+def test_admission_refuses_the_secret_references_that_the_controller_refuses() -> None:
     template = a_template(volumes=[a_secret_volume("fine", "inst-auth-signing")])
     instance = an_instance(gateway={"template": template})
-    assert check_instance(instance.spec) == []
     rejected = rejected_component(instance)
     assert rejected is not None
     assert rejected.condition == "GatewayReady"
+    assert check_instance(instance) == rejected.errors
     assert aggregate(rejected.errors) == (
         'spec.gateway.template.spec.volumes[0]: Forbidden: volume "fine" reaches Secret "inst-auth-signing", which the'
         " gateway operator mounts itself; use a Secret of your own"
@@ -227,13 +227,13 @@ def test_the_controller_renders_nothing_for(spec: Manifest, condition: str, path
     ],
 )
 def test_a_time_of_the_gateway_that_makes_no_sense_is_refused(field: str, text: str, detail: str) -> None:
-    [error] = check_instance(an_instance_spec(gateway={field: text}))
+    [error] = check_instance(an_instance(gateway={field: text}))
     assert (error.path.text, error.detail) == (f"spec.gateway.{field}", detail)
 
 
 @pytest.mark.parametrize(("hold", "drain"), [("1s", "15s"), ("30m", "24h"), ("1800s", "1440m"), ("90s", "2m")])
 def test_times_of_the_gateway_within_their_bounds_are_taken(hold: str, drain: str) -> None:
-    assert check_instance(an_instance_spec(gateway={"holdTimeout": hold, "drainTimeout": drain})) == []
+    assert check_instance(an_instance(gateway={"holdTimeout": hold, "drainTimeout": drain})) == []
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def check_everywhere(template: Manifest) -> None:
     inherited = ClassTemplate(name="c", template=template)
     instance = an_instance(metadata={"template": template}, gateway={"template": template})
     aggregate(check_engine_template(spec, inherited, {"data"}) + dropped_volumes(spec, inherited, {"data"}))
-    aggregate(check_instance(instance.spec))
+    aggregate(check_instance(instance))
     rejected_component(instance)
 
 

@@ -4,13 +4,10 @@ The replicas are written before the status, under the version that the pass read
 between leaves a wake that the next pass recognises as handled, because the engine then has nodes.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from functools import lru_cache
+from datetime import datetime
 from typing import Any, Protocol
-from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -21,7 +18,8 @@ from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop
 from firebolt_operator.api.names import AutoStopReason, EnginePhase, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
-from firebolt_operator.api.texts import MOST_CHARACTERS, shortened
+from firebolt_operator.api.texts import shortened
+from firebolt_operator.api.time_zones import time_zone
 from firebolt_operator.engine.decide.autostop import (
     CLOCK_TOLERANCE,
     Decision,
@@ -38,7 +36,6 @@ from firebolt_operator.engine.views import PodView
 from firebolt_operator.look_again import WHEN_CHANGED, After, LookAgain
 from firebolt_operator.refs import Manifest, Ref, Warn
 
-ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*+(?:/[A-Za-z][A-Za-z0-9_+-]*+)*+")
 TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
 
 
@@ -165,18 +162,3 @@ def _unknown_zone(name: str) -> Warn:
     what = f"{shortened(name)!r} is no time zone"
     note = f"spec.autoStop.timeZone: {what}; the engine is woken, but neither parked nor scheduled"
     return Warn(reason=EventReason.UNKNOWN_TIME_ZONE, action="Reconcile", note=note)
-
-
-def time_zone(name: str) -> tzinfo | None:
-    """None for a name that nobody knows: a typo must never stop an engine."""
-    # The standard library makes paths and names of modules from it, and `__init__/x` is no package.
-    is_name = len(name) <= MOST_CHARACTERS and ZONE_NAME.fullmatch(name) is not None
-    return _time_zone(name) if is_name else None
-
-
-@lru_cache(maxsize=64)
-def _time_zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return None

@@ -6,9 +6,11 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, find_condition
-from firebolt_operator.api.instance import InstanceSpec
+from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.api.tls import TLSListener
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.tls_checks import check_tls
 from firebolt_operator.reconciling.verdicts import Verdict
 
 MOST_CHARACTERS: Final = 16_384
@@ -56,13 +58,14 @@ def roll_up(conditions: Sequence[Condition]) -> Verdict:
     return Verdict("True", InstanceReason.ALL_COMPONENTS_READY, "metadata, gateway, and TLS certificates are ready")
 
 
-def feature_verdicts(spec: InstanceSpec) -> tuple[tuple[str, Verdict], ...]:
+def feature_verdicts(instance: FireboltInstance) -> tuple[tuple[str, Verdict], ...]:
     """Authentication and TLS. Who asks for what this release lacks must not get an unprotected system instead."""
-    tls = spec.tls
+    spec, tls = instance.spec, instance.spec.tls
+    problem = aggregate(check_tls(instance))
     return (
         (names.CONDITION_AUTH_READY, _auth(is_on=spec.auth is not None and spec.auth.enabled)),
-        (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None)),
-        (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None)),
+        (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None, problem)),
+        (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None, problem)),
     )
 
 
@@ -76,7 +79,10 @@ def _auth(*, is_on: bool) -> Verdict:
     return Verdict("False", InstanceReason.AUTH_SPEC_INVALID, _unsupported("spec.auth", "authentication"))
 
 
-def _tls(field: str, listener: TLSListener | None) -> Verdict:
+def _tls(field: str, listener: TLSListener | None, problem: str) -> Verdict:
+    """A listener that is off is judged as well: what it asks for must not look as if it were done."""
+    if listener is not None and not listener.enabled and problem:
+        return Verdict("False", InstanceReason.TLS_SPEC_INVALID, problem)
     if listener is None or not listener.enabled:
         return Verdict("True", InstanceReason.DISABLED, f"{field} is unset or disabled")
     return Verdict("False", InstanceReason.TLS_SPEC_INVALID, _unsupported(field, "TLS"))

@@ -57,7 +57,7 @@ class Draft:
 
     def with_features(self) -> "Draft":
         draft = self
-        for kind, verdict in feature_verdicts(self.instance.spec):
+        for kind, verdict in feature_verdicts(self.instance):
             draft = draft.told(kind, verdict)
         return draft
 

@@ -1,6 +1,5 @@
 """What the metadata service reads when it starts: one tree of keys, written as XML or as YAML."""
 
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 from xml.sax.saxutils import escape
@@ -10,10 +9,10 @@ import yaml
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.instance.database_login import DATABASE
+from firebolt_operator.policy.instance_checks import check_writable
 from firebolt_operator.refs import Manifest
 
 SCHEMA: Final = "public"
-NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
 class Quoted(str):
@@ -71,19 +70,9 @@ def metadata_config(instance: FireboltInstance) -> ConfigFile:
 
 
 def config_problem(instance: FireboltInstance) -> str | None:
-    """Why the configuration cannot be written; XML has no way to say most control characters."""
-    if instance.spec.metadata.config_format == "YAML":
-        return None
-    server = database_server(instance)
-    for field, value in (
-        ("spec.id", instance.spec.id),
-        ("spec.metadata.postgres.host", server.host),
-        ("spec.metadata.postgres.database", server.database),
-        ("spec.metadata.postgres.schema", server.schema),
-    ):
-        if NOT_XML.search(value):
-            return f"{field}: contains a character that XML cannot express"
-    return None
+    """Why the configuration cannot be written."""
+    errors = check_writable(instance.spec)
+    return f"{errors[0].path}: {errors[0].detail}" if errors else None
 
 
 def config_tree(instance: FireboltInstance) -> Manifest:
