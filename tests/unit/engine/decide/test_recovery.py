@@ -19,7 +19,7 @@ from tests.support.engines import (
     drain_rules,
     some_facts,
 )
-from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, SWITCHING, decide, ensured, routed_to
+from tests.unit.engine.decide.test_phases import CLEANING, CREATING, DRAINING, SWITCHING, decide, ensured, routed_to
 
 IDLE = DrainVerdict(is_drained=True)
 SPEC = {"replicas": 2}

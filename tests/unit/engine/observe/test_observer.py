@@ -26,7 +26,7 @@ from firebolt_operator.errors import UnreadableError
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.support.deep import with_depth
 from tests.support.engines import a_generation, a_service, a_status, an_engine
-from tests.unit.engine.memory_server import MemoryServer
+from tests.support.memory_server import MemoryServer
 
 SERVICE = a_service(0)
 OF_TEAM_A = {"team": "a"}

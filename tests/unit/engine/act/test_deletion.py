@@ -15,7 +15,7 @@ from firebolt_operator.engine.views import Child
 from firebolt_operator.errors import FencedError, OperatorError, TransientError
 from firebolt_operator.refs import Resource
 from tests.support.engines import a_child, an_engine
-from tests.unit.engine.memory_server import MemoryServer
+from tests.support.memory_server import MemoryServer
 
 KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS)
 

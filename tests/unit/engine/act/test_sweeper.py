@@ -13,7 +13,7 @@ from firebolt_operator.engine.views import Child
 from firebolt_operator.errors import TransientError
 from firebolt_operator.refs import Ref, Resource
 from tests.support.engines import a_child, a_service, a_status, an_engine
-from tests.unit.engine.memory_server import MemoryServer
+from tests.support.memory_server import MemoryServer
 
 ENGINE = an_engine(status=a_status(current_generation=5, active_generation=5))
 OLD = a_child("old", 1)

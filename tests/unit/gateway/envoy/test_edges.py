@@ -5,7 +5,7 @@ from firebolt_operator.gateway.envoy.forged_headers import without_forged_header
 from firebolt_operator.gateway.envoy.local_replies import local_replies
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import gateway_inputs
-from tests.unit.gateway.test_bootstrap import cluster, listener, manager
+from tests.unit.gateway.envoy.test_bootstrap import cluster, listener, manager
 
 
 def test_when_rendered_then_both_sides_probe_silent_peers_and_neither_limits_unacknowledged_data() -> None:

@@ -14,7 +14,7 @@ from firebolt_operator.instance.decide.ownership import SWEPT
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Resource
 from tests.support.instances import NOON, an_instance
-from tests.unit.engine.memory_server import MemoryServer
+from tests.support.memory_server import MemoryServer
 
 CLAIM = "data-inst-metadata-pg-0"
 

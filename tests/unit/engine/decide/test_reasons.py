@@ -7,7 +7,7 @@ import pytest
 
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict
 from tests.support.engines import NamedBlueprint, a_child, a_generation, a_spec, a_status, drain_rules, some_facts
-from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, SWITCHING, decide
+from tests.unit.engine.decide.test_phases import CLEANING, CREATING, DRAINING, SWITCHING, decide
 
 FOREIGN = a_child("eng-g1", 1, owner="someone", spec={"replicas": 2})
 GOING = a_child("eng-g1", 1, deleting=True, spec={"replicas": 2})

@@ -13,7 +13,7 @@ from firebolt_operator.gateway.envoy.routing import query_routes
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import an_instance, gateway_inputs
-from tests.unit.gateway.test_bootstrap import manager
+from tests.unit.gateway.envoy.test_bootstrap import manager
 
 INPUTS = gateway_inputs(an_instance(metrics_port=19090), wake=True)
 MANAGER = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"

@@ -20,7 +20,7 @@ from firebolt_operator.instance.act.gateway_end import (
 from firebolt_operator.instance.views import LiveObject
 from tests.support.gateways import an_instance
 from tests.support.instances import an_instance as a_stored_instance
-from tests.unit.engine.memory_server import MemoryServer
+from tests.support.memory_server import MemoryServer
 
 DELETED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DAY = 86_400

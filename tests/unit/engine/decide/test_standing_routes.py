@@ -9,7 +9,7 @@ from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.decide.routing import standing_routes
 from firebolt_operator.engine.facts import ABSENT, EngineFacts
 from tests.support.engines import UID, NamedBlueprint, a_child, a_generation, a_status, some_facts
-from tests.unit.engine.test_phases import CLEANING, CREATING, DRAINING, FIRST, SWITCHING
+from tests.unit.engine.decide.test_phases import CLEANING, CREATING, DRAINING, FIRST, SWITCHING
 
 OLD, NEW = a_generation(0), a_generation(1)
 NO_STATEFULSET = a_generation(1, statefulset=None, total=0)
