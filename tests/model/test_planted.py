@@ -9,16 +9,15 @@ import pytest
 
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.resources import SERVICES
-from firebolt_operator.engine import reconcile as engine_pass
-from firebolt_operator.engine.act import deletion, sweep
-from firebolt_operator.engine.act import writes as act
+from firebolt_operator.engine import reconcile
+from firebolt_operator.engine.act import deletion, sweep, writes
 from firebolt_operator.engine.act.sweep import Keep
 from firebolt_operator.engine.decide import draining, phases, recovery
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.decide.routing import service_repair
 from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.facts import DrainVerdict, GenerationFacts
-from firebolt_operator.engine.observe import observer as observe
+from firebolt_operator.engine.observe import observer
 from firebolt_operator.engine.plan import PODS_WAIT, Plan
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.reconciling.reads import known_or_live
@@ -230,7 +229,7 @@ class TestDraining:
         async def careless(*_: Any) -> DrainVerdict:
             return DrainVerdict(is_drained=True)
 
-        monkeypatch.setattr(engine_pass, "probe_drain", careless)
+        monkeypatch.setattr(reconcile, "probe_drain", careless)
         assert caught_by(rolling("draining")) == steps.BUSY
 
     def test_a_probe_that_asks_no_pod_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +248,7 @@ class TestDraining:
 
             return probe
 
-        breaks(monkeypatch, engine_pass, "probe_drain", hopeful)
+        breaks(monkeypatch, reconcile, "probe_drain", hopeful)
         start = rolling("draining")._replace(may=May(gates_flip=False, scrapes_fail=True))
         assert caught_by(start) == steps.BUSY
 
@@ -293,7 +292,7 @@ class TestLosses:
     def test_a_service_that_is_not_restored_behind_a_closed_gate_is_caught(
         self, monkeypatch: pytest.MonkeyPatch, phase: str
     ) -> None:
-        monkeypatch.setattr(engine_pass, "standing_routes", answering(()))
+        monkeypatch.setattr(reconcile, "standing_routes", answering(()))
         assert caught_by(LOSSES[phase]._replace(may=May(gates_flip=True))) == steps.UNROUTED
 
     def test_a_drain_that_ends_although_the_new_generation_is_lost_is_caught(
@@ -320,7 +319,7 @@ class TestLosses:
 class TestStrangers:
     @pytest.mark.parametrize("phase", ["creating", "stable"])
     def test_a_service_that_is_taken_over_is_caught(self, monkeypatch: pytest.MonkeyPatch, phase: str) -> None:
-        monkeypatch.setattr(engine_pass, "foreign_service", answering(None))
+        monkeypatch.setattr(reconcile, "foreign_service", answering(None))
         assert caught_by(rolling(phase)._replace(strangers_left=1)) == children.TAKEN_OVER
 
     def test_a_name_that_is_taken_over_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,14 +327,14 @@ class TestStrangers:
         assert caught_by(rolling("creating")._replace(strangers_left=1)) == children.TAKEN_OVER
 
     def test_absence_that_is_not_confirmed_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(observe, "confirmed", known_or_live)
+        monkeypatch.setattr(observer, "confirmed", known_or_live)
         assert caught_by(rolling("creating")._replace(strangers_left=1)) == children.TAKEN_OVER
 
     def test_a_write_that_does_not_mind_which_object_it_meets_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def heedless(self: act.Actor, manifest: Manifest) -> None:
+        async def heedless(self: writes.Actor, manifest: Manifest) -> None:
             live = self.seen(ref_of(manifest))
             if live is None or not live.says(manifest):
                 await self.writer.apply(manifest)
 
-        monkeypatch.setattr(act.Actor, "_ensure", heedless)
+        monkeypatch.setattr(writes.Actor, "_ensure", heedless)
         assert caught_by(rolling("switching")._replace(strangers_left=1)) == children.TAKEN_OVER

@@ -1,4 +1,4 @@
-"""What the gateway's agent can do next, with its own book of stamps. Nothing else of it has a memory."""
+"""What the gateway's agent can do next, with its own wake requests. Nothing else of it has a memory."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -52,57 +52,57 @@ def requested(world: World, stamp: int) -> World:
 
 @cache
 def asked(agent: Agent) -> Agent:
-    book = _book(agent)
-    book.demand(ENGINE, now=NOW)
-    return _read(agent._replace(holds=True), book)
+    requests = _requests(agent)
+    requests.demand(ENGINE, now=NOW)
+    return _read(agent._replace(holds=True), requests)
 
 
 @cache
 def claimed(agent: Agent) -> Agent:
-    book = _book(agent)
-    claim = book.claim(now=NOW)
-    found = _read(agent, book)
+    requests = _requests(agent)
+    claim = requests.claim(now=NOW)
+    found = _read(agent, requests)
     return found if claim is None else found._replace(flight=_age(claim.asked_at))
 
 
 @cache
 def appeared(agent: Agent) -> Agent:
     """Whoever waits is released, and the next query is a new one."""
-    book = _book(agent)
-    book.forget(ENGINE)
-    return _read(agent._replace(sees_endpoints=True, holds=False), book)
+    requests = _requests(agent)
+    requests.forget(ENGINE)
+    return _read(agent._replace(sees_endpoints=True, holds=False), requests)
 
 
 @cache
 def _settled(agent: Agent, *, is_stored: bool) -> Agent:
-    book = _book(agent)
+    requests = _requests(agent)
     if is_stored:
-        book.stamped(ENGINE, now=NOW)
+        requests.stamped(ENGINE, now=NOW)
     else:
-        book.failed(ENGINE, now=NOW, delay=0.5)
-    return _read(agent._replace(flight=None), book)
+        requests.failed(ENGINE, now=NOW, delay=0.5)
+    return _read(agent._replace(flight=None), requests)
 
 
-def _book(agent: Agent) -> WakeRequests:
+def _requests(agent: Agent) -> WakeRequests:
     """The real one, in the state that the world says."""
-    book = WakeRequests(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
+    requests = WakeRequests(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
     if agent.asked is None:
-        return book
-    book.demand(ENGINE, now=NOW - agent.asked * SECONDS)
-    demand = book._demands[ENGINE]
+        return requests
+    requests.demand(ENGINE, now=NOW - agent.asked * SECONDS)
+    demand = requests._demands[ENGINE]
     demand.is_owed, demand.is_claimed = agent.is_owed, agent.flight is not None
     demand.is_forgotten, demand.is_new = agent.is_forgotten, agent.is_new
-    book._due.clear()
+    requests._due.clear()
     if not demand.is_claimed:
-        book._due.append((NOW if agent.is_due else NOW + 1, 0, ENGINE, demand))
-    return book
+        requests._due.append((NOW if agent.is_due else NOW + 1, 0, ENGINE, demand))
+    return requests
 
 
-def _read(agent: Agent, book: WakeRequests) -> Agent:
-    demand = book._demands.get(ENGINE)
+def _read(agent: Agent, requests: WakeRequests) -> Agent:
+    demand = requests._demands.get(ENGINE)
     if demand is None:
         return Agent(sees_endpoints=agent.sees_endpoints, holds=agent.holds, flight=agent.flight)
-    due_at = book.next_due_at()
+    due_at = requests.next_due_at()
     return agent._replace(
         asked=_age(demand.asked_at),
         is_owed=demand.is_owed,

@@ -61,15 +61,15 @@ class Bench:
         self.holds = Holds()
         self.routes = RoutesOfATest()
         self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen, head_start)
-        self.verdicts = UnwakeableEngines(self.holds, chosen, self.readiness.has_endpoints)
+        self.unwakeable = UnwakeableEngines(self.holds, chosen, self.readiness.has_endpoints)
         self.readiness.listen(ready=self.holds.release)
-        self.readiness.listen(ready=self.verdicts.forget, arriving=self.verdicts.forget)
+        self.readiness.listen(ready=self.unwakeable.forget, arriving=self.unwakeable.forget)
         self.demanded: list[str] = []
         self.cap = cap
         self.handler = HoldHandler(
             readiness=self.readiness,
             holds=self.holds,
-            verdicts=self.verdicts,
+            unwakeable=self.unwakeable,
             demand=self.demanded.append,
             hold_began=self.arrivals.look_at,
             cap=lambda: self.cap,

@@ -101,28 +101,28 @@ def build_agent(
     informer = Informer(cache, door.reader, clock, random.Random(), ask_seconds=MOST_BLIND_SECONDS)
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
-    verdicts = UnwakeableEngines(holds, clock, readiness.has_endpoints)
-    book = WakeRequests(
+    unwakeable = UnwakeableEngines(holds, clock, readiness.has_endpoints)
+    requests = WakeRequests(
         is_waiting=lambda engine: holds.count(engine) > 0,
         waiting=lambda: [engine for engine in holds.by_engine() if not readiness.has_endpoints(engine)],
     )
     levels = Levels(
         pending_holds=holds.by_engine,
         hold_cap=memory.cap,
-        demand_dropped=lambda: book.dropped,
+        demand_dropped=lambda: requests.dropped,
         is_synced=lambda: readiness.is_synced,
         ready_engines=readiness.ready_engines,
     )
     recorder = WakeMetrics(metrics, levels)
-    requester = WakeRequester(door.writer, settings.namespace, clock, book, recorder, verdicts.refuse)
+    requester = WakeRequester(door.writer, settings.namespace, clock, requests, recorder, unwakeable.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
     readiness.listen(ready=holds.release)
-    for forget in (requester.forget, verdicts.forget):
+    for forget in (requester.forget, unwakeable.forget):
         readiness.listen(ready=forget, arriving=forget)
     handler = HoldHandler(
         readiness=readiness,
         holds=holds,
-        verdicts=verdicts,
+        unwakeable=unwakeable,
         demand=requester.demand,
         hold_began=arrivals.look_at,
         cap=memory.cap,

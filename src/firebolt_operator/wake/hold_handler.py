@@ -17,7 +17,7 @@ from firebolt_operator.wake.unwakeable import UnwakeableEngines
 class HoldHandler:
     readiness: Readiness
     holds: Holds
-    verdicts: UnwakeableEngines
+    unwakeable: UnwakeableEngines
     demand: Callable[[str], None]  # somebody wants an engine that has no endpoint
     hold_began: Callable[[str], None]
     cap: Callable[[], int]
@@ -40,9 +40,9 @@ class HoldHandler:
 
     def _refused(self, engine: str) -> Answer | None:
         if not self.readiness.has_endpoints(engine):
-            verdict = self.verdicts.of(engine)
-            if verdict is not None:
-                return verdict
+            refusal = self.unwakeable.of(engine)
+            if refusal is not None:
+                return refusal
             # Before the cap: a burst that is refused must wake the engine as well.
             self.demand(engine)
         return None if has_room(self.holds.total, self.holds.count(engine), self.cap()) else SHED

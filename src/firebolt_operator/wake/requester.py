@@ -43,14 +43,14 @@ class WakeRequester:
     writer: Writer
     namespace: str
     clock: Clock
-    book: WakeRequests
+    requests: WakeRequests
     recorder: StampRecorder
     refuse: Callable[[str, Ending], None]  # this engine cannot be woken
     name: str = "wake requester"
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def demand(self, engine: str) -> None:
-        if self.book.demand(engine, now=self.clock.monotonic()):
+        if self.requests.demand(engine, now=self.clock.monotonic()):
             self._news.set()
 
     async def run(self) -> Never:
@@ -66,10 +66,10 @@ class WakeRequester:
         while True:
             self._news.clear()
             now = self.clock.monotonic()
-            claim = self.book.claim(now=now)
+            claim = self.requests.claim(now=now)
             if claim is not None:
                 return claim
-            due_at = self.book.next_due_at()
+            due_at = self.requests.next_due_at()
             timer = None if due_at is None else self.clock.call_later(due_at - now, self._news.set)
             await self._news.wait()
             if timer is not None:
@@ -77,7 +77,7 @@ class WakeRequester:
 
     def forget(self, engine: str) -> None:
         """It came up; that leaves room for somebody else's."""
-        self.book.forget(engine)
+        self.requests.forget(engine)
         self._news.set()
 
     async def _stamp(self, claim: Claim) -> None:
@@ -99,7 +99,7 @@ class WakeRequester:
             self._refused(engine, Ending.STOPPED)
             return
         log.info("wake requested", extra={"engine": engine})
-        self.book.stamped(engine, now=self.clock.monotonic())
+        self.requests.stamped(engine, now=self.clock.monotonic())
 
     def _failed(self, engine: str, err: OperatorError) -> None:
         # A 404 without a reason is about the path: the server, or something in front of it, does not know the kind.
@@ -109,12 +109,12 @@ class WakeRequester:
             self._refused(engine, Ending.MISSING)
             return
         self.recorder.stamp(StampResult.FORBIDDEN if isinstance(err, ForbiddenError) else StampResult.FAILED)
-        delay = retry_delay(self.book.failures(engine))
+        delay = retry_delay(self.requests.failures(engine))
         log.warning("engine not stamped", extra={"engine": engine, "error": err, "retrySeconds": delay})
-        self.book.failed(engine, now=self.clock.monotonic(), delay=delay)
+        self.requests.failed(engine, now=self.clock.monotonic(), delay=delay)
 
     def _refused(self, engine: str, how: Ending) -> None:
-        self.book.refused(engine, now=self.clock.monotonic())
+        self.requests.refused(engine, now=self.clock.monotonic())
         self.refuse(engine, how)
 
     def _patch(self, claim: Claim) -> Manifest:

@@ -155,6 +155,6 @@ async def test_given_an_engine_that_cannot_be_woken_when_held_then_the_client_is
     async with a_gateway(tmp_path, routes_unasked) as (rig, bench), asyncio.TaskGroup() as group:
         held = group.create_task(rig.client.query(engine="nobody"))
         await until(lambda: bench.holds.total == 1, "the query is held")
-        bench.verdicts.refuse("nobody", how)
+        bench.unwakeable.refuse("nobody", how)
         told = await held
         assert (told.status, told.body, told.headers.get("retry-after")) == (status, text, None)

@@ -25,7 +25,7 @@ async def test_given_holds_when_their_engine_cannot_be_woken_then_they_end_at_on
         held = [group.create_task(bench.handler.answer("eng")) for _ in range(256)]
         other = group.create_task(bench.handler.answer("other"))
         await idle()
-        bench.verdicts.refuse("eng", how)
+        bench.unwakeable.refuse("eng", how)
         await idle()
         assert results(held) == {expected}
         assert bench.holds.by_engine() == {"other": 1}
@@ -36,7 +36,7 @@ async def test_given_holds_when_their_engine_cannot_be_woken_then_they_end_at_on
 async def test_given_a_verdict_when_asked_again_then_it_counts_for_five_seconds_and_costs_no_demand(
     bench: Bench,
 ) -> None:
-    bench.verdicts.refuse("eng", Ending.MISSING)
+    bench.unwakeable.refuse("eng", Ending.MISSING)
     await bench.clock.advance(MEMORY_SECONDS - 0.01)
     assert await bench.ask("eng") == MISSING
     assert bench.demanded == []
@@ -44,27 +44,27 @@ async def test_given_a_verdict_when_asked_again_then_it_counts_for_five_seconds_
     async with running(bench) as group:
         held = group.create_task(bench.handler.answer("eng"))
         await idle()
-        assert (bench.demanded, held.done(), len(bench.verdicts)) == (["eng"], False, 0)
+        assert (bench.demanded, held.done(), len(bench.unwakeable)) == (["eng"], False, 0)
         held.cancel()
 
 
 async def test_given_names_without_end_when_refused_then_the_newest_1024_are_remembered(bench: Bench) -> None:
     for number in range(MOST_NAMES + 500):
-        bench.verdicts.refuse(f"e-{number}", Ending.MISSING)
-        bench.verdicts.refuse("again", Ending.STOPPED)
-    assert len(bench.verdicts) == MOST_NAMES
+        bench.unwakeable.refuse(f"e-{number}", Ending.MISSING)
+        bench.unwakeable.refuse("again", Ending.STOPPED)
+    assert len(bench.unwakeable) == MOST_NAMES
     assert await bench.ask(f"e-{MOST_NAMES + 499}") == MISSING
     assert await bench.ask("again") == STOPPED
-    assert bench.verdicts.of("e-0") is None
+    assert bench.unwakeable.of("e-0") is None
 
 
 def test_given_an_old_name_that_is_refused_again_when_room_is_needed_then_another_one_goes(bench: Bench) -> None:
-    bench.verdicts.refuse("again", Ending.MISSING)
+    bench.unwakeable.refuse("again", Ending.MISSING)
     for number in range(MOST_NAMES - 1):
-        bench.verdicts.refuse(f"e-{number}", Ending.MISSING)
-    bench.verdicts.refuse("again", Ending.MISSING)
-    bench.verdicts.refuse("one-more", Ending.MISSING)
-    assert (bench.verdicts.of("again"), bench.verdicts.of("e-0")) == (MISSING, None)
+        bench.unwakeable.refuse(f"e-{number}", Ending.MISSING)
+    bench.unwakeable.refuse("again", Ending.MISSING)
+    bench.unwakeable.refuse("one-more", Ending.MISSING)
+    assert (bench.unwakeable.of("again"), bench.unwakeable.of("e-0")) == (MISSING, None)
 
 
 async def test_given_an_engine_that_came_up_since_when_refused_then_its_holds_wait_for_envoy(bench: Bench) -> None:
@@ -73,7 +73,7 @@ async def test_given_an_engine_that_came_up_since_when_refused_then_its_holds_wa
         held = group.create_task(bench.handler.answer("eng"))
         await idle()
         bench.point("eng", "10.0.0.1")
-        bench.verdicts.refuse("eng", Ending.STOPPED)
+        bench.unwakeable.refuse("eng", Ending.STOPPED)
         await idle()
         assert not held.done()
         bench.routes.is_open = True
@@ -82,7 +82,7 @@ async def test_given_an_engine_that_came_up_since_when_refused_then_its_holds_wa
 
 
 async def test_given_a_verdict_when_the_engine_comes_and_goes_then_it_is_asked_for_anew(bench: Bench) -> None:
-    bench.verdicts.refuse("eng", Ending.STOPPED)
+    bench.unwakeable.refuse("eng", Ending.STOPPED)
     bench.point("eng", "10.0.0.1")
     bench.point("eng")
     async with running(bench) as group:
