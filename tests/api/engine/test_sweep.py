@@ -10,7 +10,7 @@ from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.engine.fixtures import StartOperator
-from tests.api.engine.person import SERVING, Person, serving
+from tests.api.engine.person import Person, serving
 from tests.api.engine.running import Operator, look_again
 from tests.api.engine.strangers import KINDS, lookalike, owner_of, refused
 
@@ -92,9 +92,10 @@ async def test_it_goes_on_behind_a_closed_gate_and_after_an_error(
 async def test_the_generation_that_queries_are_sent_to_stays(
     operator: Operator, person: Person, engine: Manifest
 ) -> None:
-    await person.tell_instance({"metadataEndpoint": ""})  # so that the selector is not repaired meanwhile
-    await operator.until_reason("InstanceNotReady")
-    await person.patch(SERVICES, "eng-service", {"spec": {"selector": {LABEL_GENERATION: "1"}}})
+    # Nobody's own, so that its selector is not repaired meanwhile.
+    strayed = {"metadata": {"ownerReferences": None}, "spec": {"selector": {LABEL_GENERATION: "1"}}}
+    await person.patch(SERVICES, "eng-service", strayed)
+    await operator.until_reason("EnsureFailed")
     await operator.sees(lambda: operator.selected_generation() == "1")
     mine = {"owner": owner_of(engine)}
     for generation in ("0", "1", "2"):
@@ -103,7 +104,7 @@ async def test_the_generation_that_queries_are_sent_to_stays(
         await person.until_gone(CONFIG_MAPS, f"leftover-{generation}")
     await operator.next_pass()
     assert await person.find(CONFIG_MAPS, "leftover-1")
-    await person.tell_instance(SERVING)
+    await person.delete(SERVICES, "eng-service")
     await person.until_gone(CONFIG_MAPS, "leftover-1")
     await operator.stays_at_rest(3)
 

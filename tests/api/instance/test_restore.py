@@ -28,11 +28,12 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.instance.decide import components as decide
+from firebolt_operator.look_again import After
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.crash.living import a_life, whole_operator
 from tests.api.instance.person import Person
 
-NEVER = timedelta(days=1)
+NEVER = After(timedelta(days=1))
 ELSEWHERE = {"spec": {"selector": {LABEL_COMPONENT: "elsewhere"}}}
 CORRUPTIONS: dict[tuple[Resource, str], Manifest] = {
     (STATEFULSETS, "inst-metadata-pg"): {"spec": {"replicas": 0}},
