@@ -9,15 +9,15 @@ from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
-from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.engineclass.decide.status import decide_status, is_news
-from firebolt_operator.errors import SpecRejectedError, UnreadableError
-from firebolt_operator.kube.ports import Reader, Scope, Writer
+from firebolt_operator.errors import UnreadableError
+from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.look_again import After, AtOnce
 from firebolt_operator.manifests.references import ref_to
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.policy.class_checks import count_bound_engines
+from firebolt_operator.reconciling.bound_engines import fetch_bound_engines
 from firebolt_operator.reconciling.finalizers import add_finalizer, remove_finalizer
 from firebolt_operator.reconciling.indexes import BY_CLASS, term
 from firebolt_operator.reconciling.reads import known_or_live
@@ -92,16 +92,7 @@ class EngineClassReconciler:
         return await self._release(engine_class)
 
     async def _bound_engines(self, engine_class: FireboltEngineClass) -> int:
-        """An engine that is set aside still shows which class it names; one that does not even do that is counted."""
-        scope = Scope(resource=FIREBOLT_ENGINES, namespace=engine_class.metadata.namespace)
-        engines, unknown = list[FireboltEngine](), 0
-        async for page in self.reader.pages(scope):
-            for item in page.items:
-                try:
-                    engines.append(parse_engine(item))
-                except SpecRejectedError:
-                    unknown += 1
-        return unknown + count_bound_engines(_ref(engine_class), engines)
+        return await fetch_bound_engines(_ref(engine_class), self.reader)
 
     async def _release(self, engine_class: FireboltEngineClass) -> Outcome:
         await remove_finalizer(_ref(engine_class), engine_class.metadata, names.FINALIZER_ENGINE_CLASS, self.writer)

@@ -1,0 +1,1 @@
+"""The webhook server: AdmissionReview in, policy call, AdmissionReview out; and its certificates."""
