@@ -1,4 +1,4 @@
-"""Does the map in CONTRIBUTING.md lead anywhere? Every path that it names exists, and defines what it is named for."""
+"""Do the pages for contributors lead anywhere? Every path of the map exists, and defines what it is named for."""
 
 import re
 from pathlib import Path
@@ -46,6 +46,11 @@ def test_links_to_decisions_lead_somewhere() -> None:
     assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
     decisions = {page.name for page in REPOSITORY.glob("docs/adr/0*.md")}
     assert decisions == {link for page, link in links if page.name == "README.md"}
+
+
+def test_the_page_on_end_to_end_tests_names_them_all() -> None:
+    page = (REPOSITORY / "docs/dev/end-to-end.md").read_text()
+    assert [path.name for path in REPOSITORY.glob("tests/e2e/test_*.py") if f"| `{path.name}` |" not in page] == []
 
 
 def test_the_map_is_one() -> None:
