@@ -46,10 +46,16 @@ class CertificateFiles:
 
 
 def server_context(pem: bytes) -> ssl.SSLContext:
+    context = empty_server_context()
+    load_pem(context, pem)
+    return context
+
+
+def empty_server_context() -> ssl.SSLContext:
+    """Until a certificate is loaded into it every handshake fails."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
-    load_pem(context, pem)
     return context
 
 

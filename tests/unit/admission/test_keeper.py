@@ -1,0 +1,244 @@
+"""The keeper through months: whatever is shown at any instant is trusted, whenever the keeper dies or is away."""
+
+import asyncio
+import copy
+import json
+import random
+import ssl
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from cryptography import x509
+
+from firebolt_operator.admission import pki
+from firebolt_operator.admission.configurations import MUTATING, VALIDATING, bundles_of, trusts
+from firebolt_operator.admission.decide.renewal import Terms
+from firebolt_operator.admission.keeper import CertificateKeeper
+from firebolt_operator.admission.secret import CA_BUNDLE, CERTIFICATE, KEY, ServedPair, decode_served_pair, decoded_data
+from firebolt_operator.admission.served_certificate import ServedCertificate
+from firebolt_operator.api.resources import SECRETS
+from firebolt_operator.errors import TransientError
+from firebolt_operator.look_again import After, AtOnce
+from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.coverage import Coverage
+from tests.support.manual_clock import ManualClock
+from tests.unit.runtime.builders import an_event
+
+SECRET = Ref(SECRETS, "ops", "webhook")
+NAMES = frozenset({"webhook.ops.svc"})
+LIFE = timedelta(days=90)
+
+
+def a_configuration(kind: str) -> Manifest:
+    webhooks = [{"name": f"{name}.example.com", "clientConfig": {"url": "https://x"}} for name in ("a", "b")]
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "ours"},
+        "webhooks": webhooks,
+    }
+
+
+@dataclass
+class MemoryServer:
+    """A Secret and two configurations; an apply changes what it names. May die before or after any write."""
+
+    secret: Manifest | None = None
+    configurations: dict[str, Manifest] = field(
+        default_factory=lambda: {each.kind: a_configuration(each.kind) for each in (VALIDATING, MUTATING)}
+    )
+    writes: list[str] = field(default_factory=list[str])
+    dies: random.Random | None = None
+
+    async def get(self, ref: Ref, /) -> Manifest | None:
+        found = self.secret if ref == SECRET else self.configurations.get(ref.resource.kind)
+        return copy.deepcopy(found)
+
+    async def apply(self, manifest: Manifest, /) -> Manifest:
+        if self.dies and self.dies.random() < 0.3:
+            raise TransientError("died before")
+        self.writes.append(manifest["kind"])
+        if manifest["kind"] == "Secret":
+            self.secret = copy.deepcopy(manifest)
+        else:
+            for live, applied in zip(
+                self.configurations[manifest["kind"]]["webhooks"], manifest["webhooks"], strict=True
+            ):
+                assert live["name"] == applied["name"]
+                live["clientConfig"] |= applied["clientConfig"]
+        if self.dies and self.dies.random() < 0.3:
+            raise TransientError("died after")
+        return manifest
+
+
+@dataclass
+class World:
+    server: MemoryServer = field(default_factory=MemoryServer)
+    clock: ManualClock = field(default_factory=ManualClock)
+    terms: Terms = field(default_factory=lambda: Terms(life=LIFE))
+
+    @property
+    def keeper(self) -> CertificateKeeper:
+        server: Any = self.server
+        return CertificateKeeper(
+            reader=server,
+            writer=server,
+            clock=self.clock,
+            secret=SECRET,
+            configuration="ours",
+            names=NAMES,
+            terms=self.terms,
+        )
+
+    async def settle(self) -> timedelta:
+        """Passes until it rests; for how long."""
+        while True:
+            match (await self.keeper.reconcile(("ops", "webhook"))).look_again:
+                case AtOnce():
+                    continue
+                case After(wait):
+                    return wait
+                case other:
+                    raise AssertionError(other)
+
+    @property
+    def data(self) -> dict[str, bytes]:
+        return decoded_data(self.server.secret)
+
+    @property
+    def bundle(self) -> bytes:
+        [bundle] = {each for configuration in self.server.configurations.values() for each in bundles_of(configuration)}
+        return bundle
+
+
+def is_trusted(certificate: bytes, bundle: bytes, now: datetime) -> bool:
+    shown = x509.load_pem_x509_certificate(certificate)
+    authorities = [x509.load_pem_x509_certificate(pem) for pem in pki.split_bundle(bundle)]
+    return shown.not_valid_before_utc <= now < shown.not_valid_after_utc and any(
+        pki._has_signed(each, shown) and now < each.not_valid_after_utc for each in authorities
+    )
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def test_from_nothing_to_trust_in_one_go_and_then_no_write(world: World) -> None:
+    await world.settle()
+    assert is_trusted(world.data[CERTIFICATE], world.bundle, world.clock.now())
+    assert world.server.writes == ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Secret"]
+    await world.settle()
+    assert len(world.server.writes) == 3
+
+
+async def test_a_bundle_broken_by_hand_is_mended(world: World) -> None:
+    await world.settle()
+    world.server.configurations["ValidatingWebhookConfiguration"]["webhooks"][1]["clientConfig"]["caBundle"] = "x"
+    await world.settle()
+    assert trusts(world.server.configurations["ValidatingWebhookConfiguration"], world.data[CA_BUNDLE])
+    assert world.server.writes[3:] == ["ValidatingWebhookConfiguration"]
+
+
+async def test_when_the_secret_is_lost_then_what_replicas_still_show_stays_trusted(world: World) -> None:
+    await world.settle()
+    shown = world.data[CERTIFICATE]
+    world.server.secret = None
+    await world.settle()
+    assert world.data[CERTIFICATE] != shown
+    assert is_trusted(shown, world.bundle, world.clock.now())
+    assert is_trusted(world.data[CERTIFICATE], world.bundle, world.clock.now())
+    await world.clock.advance(world.terms.retire.total_seconds() + 1)
+    await world.settle()
+    assert not is_trusted(shown, world.bundle, world.clock.now())
+
+
+async def test_after_years_away_all_is_made_anew(world: World) -> None:
+    await world.settle()
+    await world.clock.advance(timedelta(days=2000).total_seconds())
+    await world.settle()
+    assert is_trusted(world.data[CERTIFICATE], world.bundle, world.clock.now())
+    assert len(pki.split_bundle(world.bundle)) == 1
+
+
+@pytest.mark.parametrize("key", [CA_BUNDLE, "ca.key", CERTIFICATE, KEY])
+@pytest.mark.parametrize("value", ["", "bm9uc2Vuc2U=", "no base64"])
+async def test_a_damaged_secret_is_mended(world: World, key: str, value: str) -> None:
+    await world.settle()
+    assert world.server.secret is not None
+    world.server.secret["data"][key] = value
+    await world.settle()
+    assert is_trusted(world.data[CERTIFICATE], world.bundle, world.clock.now())
+
+
+async def test_without_configurations_there_is_a_certificate_all_the_same(world: World) -> None:
+    world.server.configurations.clear()
+    await world.settle()
+    assert world.server.writes == ["Secret"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_through_two_years_with_deaths_what_is_shown_is_always_trusted(seed: int) -> None:
+    """API servers know of a bundle, and replicas of a certificate, only some time after it was written."""
+    rng = random.Random(seed)
+    world = World()
+    await world.settle()
+    world.server.dies = rng
+    authorities = set[bytes]()
+    shown, bundle = world.data[CERTIFICATE], world.bundle
+    while world.clock.now() < ManualClock().now() + timedelta(days=730):
+        try:
+            wait = await world.settle()
+        except TransientError:
+            wait = timedelta(seconds=rng.uniform(1, 5))
+        # The slowest replica still shows the former certificate, and the slowest API server has the former bundle.
+        for certificate in (shown, world.data[CERTIFICATE]):
+            for configuration in world.server.configurations.values():
+                for trusted in (bundle, *bundles_of(configuration)):
+                    assert is_trusted(certificate, trusted, world.clock.now())
+        authorities.update(pki.split_bundle(world.data[CA_BUNDLE]))
+        away = timedelta(days=rng.choice((0, 0, 0, 5)))
+        await world.clock.advance((max(wait, timedelta(minutes=1)) + away).total_seconds())
+        shown = world.data[CERTIFICATE]
+        bundle = bundles_of(rng.choice(list(world.server.configurations.values())))[0]
+    assert len(authorities) >= 3
+
+
+class Recorder:
+    def certificate_read(self) -> None: ...
+    def certificate_failed(self) -> None: ...
+
+
+async def test_a_replica_shows_the_new_certificate_without_a_restart(world: World) -> None:
+    cache: Cache[ServedPair] = Cache(SECRETS, decode_served_pair, coverage=Coverage(("ops",), name="webhook"))
+    certificate = ServedCertificate(cache, Recorder())
+    assert not certificate.is_loaded()
+    server = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=certificate.context)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            await handshake(port, b"")
+        for version in (11, 12):
+            world.server.secret = None
+            world.terms = Terms(life=timedelta(days=36_500))  # real sockets read the real clock
+            await world.settle()
+            body = secret_body(world.server.secret, version)
+            cache.watched("ops", an_event("ADDED", body))
+            assert certificate.is_loaded()
+            await handshake(port, world.data[CA_BUNDLE])
+
+
+def secret_body(secret: Manifest | None, version: int) -> bytes:
+    assert secret is not None
+    metadata = {**secret["metadata"], "uid": "u", "resourceVersion": str(version)}
+    return json.dumps({**secret, "metadata": metadata}).encode()
+
+
+async def handshake(port: int, bundle: bytes) -> None:
+    context = ssl.create_default_context(cadata=bundle.decode() or None)
+    _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname="webhook.ops.svc")
+    writer.close()
+    await writer.wait_closed()
