@@ -150,7 +150,8 @@ def _is_gated(engine: FireboltEngine) -> bool:
 
 def _without_class(missing: Missing, terms: Terms, instance: InstanceInfo | Refusal) -> Blocked:
     """What is known of the instance is told all the same: an engine may well serve without its class."""
-    to_mend = terms.to_mend or Stalled(EngineReason.ENGINE_CLASS_MISSING, missing.message)
+    problems = [missing.message, *([terms.to_mend.message] if terms.to_mend else [])]
+    to_mend = Stalled(EngineReason.ENGINE_CLASS_MISSING, "; ".join(problems))
     return Blocked(
         terms=replace(terms, to_mend=to_mend),
         refusal=instance if isinstance(instance, Refusal) else None,

@@ -78,7 +78,7 @@ class EngineClassReconciler:
     async def _engines_to_tell_of(self, engine_class: FireboltEngineClass) -> int:
         """As the guard counts them: what the cache could not read may name this class all the same."""
         metadata = engine_class.metadata
-        if any(aside.header.metadata.namespace == metadata.namespace for aside in self.engines.set_aside()):
+        if self.engines.set_aside(metadata.namespace):
             return await self._bound_engines(engine_class)
         cached = self.engines.by_index(BY_CLASS, term(metadata.namespace, metadata.name))
         return count_bound_engines(_ref(engine_class), cached)

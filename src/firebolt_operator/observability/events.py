@@ -1,7 +1,8 @@
 """Warnings that people see with `kubectl describe`: events on the object they concern.
 
 The same warning is sent once, not in every pass: a fleet at rest must write nothing. Sending is best effort, because a
-lost event must never fail the work that it is about.
+lost event must never fail the work that it is about. A namespace has a memory and a rate of its own, so that the crowd
+of one tenant neither floods the API server nor makes the warnings of others news again.
 """
 
 import logging
@@ -13,7 +14,9 @@ from firebolt_operator.kube.ports import Writer
 from firebolt_operator.refs import Manifest, Ref, Warn
 
 MOST_NOTE_BYTES = 1024
-MOST_REMEMBERED = 10_000
+MOST_REMEMBERED = 5_000  # warnings of one namespace
+BURST = 1_000  # events of one namespace at once
+PER_SECOND = 1.0  # and from then on
 
 log = logging.getLogger(__name__)
 
@@ -22,36 +25,70 @@ class EventCounter(Protocol):
     def event_lost(self, controller: str, /) -> None: ...
 
 
+class _Allowance:
+    """What was told of one namespace, and how much may be told now."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], int] = {}  # by object and reason, a hash of what was said
+        self._left = float(BURST)
+        self._since: datetime | None = None
+
+    def is_known(self, uid: str, warning: Warn) -> bool:
+        return self._told.get((uid, warning.reason)) == hash(warning.note)
+
+    def remember(self, uid: str, warning: Warn) -> None:
+        self._told.pop((uid, warning.reason), None)
+        if len(self._told) >= MOST_REMEMBERED:
+            del self._told[next(iter(self._told))]
+        self._told[uid, warning.reason] = hash(warning.note)
+
+    def forget(self, uid: str, reason: str) -> None:
+        self._told.pop((uid, reason), None)
+
+    def takes_one(self, now: datetime) -> bool:
+        if self._since is not None:
+            passed = max((now - self._since).total_seconds(), 0.0)
+            self._left = min(self._left + passed * PER_SECOND, BURST)
+        self._since = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
 class EventSender:
     def __init__(self, writer: Writer, *, controller: str, instance: str, counter: EventCounter | None = None) -> None:
         self._writer = writer
         self._controller = controller
         self._instance = instance  # which process reports
         self._counter = counter
-        self._sent: dict[tuple[str, str], str] = {}
+        self._namespaces: dict[str, _Allowance] = {}
 
     async def warn(self, regarding: Ref, uid: str, warning: Warn, *, now: datetime) -> None:
-        if self._sent.get((uid, warning.reason)) == warning.note:
+        allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
+        if allowance.is_known(uid, warning):
+            return
+        if not allowance.takes_one(now):
+            self._lose(regarding, warning, "too many warnings of this namespace")
             return
         try:
             await self._writer.create(self._event(regarding, uid, warning, now))
         except FencedError:
             raise
         except OperatorError as err:
-            log.warning("event not sent", extra={"object": str(regarding), "reason": warning.reason, "error": str(err)})
-            if self._counter is not None:
-                self._counter.event_lost(self._controller)
+            self._lose(regarding, warning, str(err))
             return
-        self._remember(uid, warning)
+        allowance.remember(uid, warning)
 
-    def settle(self, uid: str, reason: str) -> None:
+    def settle(self, namespace: str, uid: str, reason: str) -> None:
         """What was warned of is over: should it happen again, it is news."""
-        self._sent.pop((uid, reason), None)
+        if namespace in self._namespaces:
+            self._namespaces[namespace].forget(uid, reason)
 
-    def _remember(self, uid: str, warning: Warn) -> None:
-        if len(self._sent) >= MOST_REMEMBERED:
-            self._sent.pop(next(iter(self._sent)))
-        self._sent[uid, warning.reason] = warning.note
+    def _lose(self, regarding: Ref, warning: Warn, why: str) -> None:
+        log.warning("event not sent", extra={"object": str(regarding), "reason": warning.reason, "error": why})
+        if self._counter is not None:
+            self._counter.event_lost(self._controller)
 
     def _event(self, regarding: Ref, uid: str, warning: Warn, now: datetime) -> Manifest:
         return {

@@ -22,4 +22,4 @@ class Warner:
 
     def settle(self, metadata: ObjectMeta, reason: str) -> None:
         """What was warned of is over: should it happen again, it is news."""
-        self.events.settle(metadata.uid, reason)
+        self.events.settle(metadata.namespace, metadata.uid, reason)

@@ -38,6 +38,7 @@ class Store(Generic[T]):
         self._entries: dict[Key, Entry[T]] = {}
         self._indexes: Indexes[T] = Indexes(indexes or {})
         self._broken: dict[Key, Aside] = {}
+        self._broken_in: dict[str, dict[Key, Aside]] = {}  # the same by namespace
         self._subscribers: list[Subscriber[T]] = []
         self._aside_subscribers: list[AsideSubscriber] = []
 
@@ -79,8 +80,10 @@ class Store(Generic[T]):
         """Objects that were set aside. They are there: whoever does not find one must not take it for missing."""
         return frozenset(self._broken)
 
-    def set_aside(self) -> list[Aside]:
-        return [self._broken[key] for key in sorted(self._broken)]
+    def set_aside(self, namespace: str | None = None) -> list[Aside]:
+        """Those of one namespace, or all: what a tenant made unreadable need not cost anybody else a look."""
+        found = self._broken if namespace is None else self._broken_in.get(namespace, {})
+        return [found[key] for key in sorted(found)]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:
         self._subscribers.append(subscriber)
@@ -98,7 +101,7 @@ class Store(Generic[T]):
             self._mark_broken(aside_of(header, body), err)
             new, terms = None, []
         else:
-            self._broken.pop(key, None)
+            self._mend(key)
         if old is not None:
             self._indexes.discard(key, self._indexes.terms(old))
         self._entries[key] = Entry(header.version, header.metadata.uid, new)
@@ -107,7 +110,7 @@ class Store(Generic[T]):
         self._tell_aside(self._broken.get(key))
 
     def _drop(self, key: Key) -> None:
-        aside = self._broken.pop(key, None)
+        aside = self._mend(key)
         old = self._entries.pop(key).value
         if old is not None:
             self._indexes.discard(key, self._indexes.terms(old))
@@ -120,6 +123,16 @@ class Store(Generic[T]):
         if key not in self._broken:
             log.error("object set aside", extra={"kind": self._kind, "key": "/".join(key), "error": err})
         self._broken[key] = aside
+        self._broken_in.setdefault(key[0], {})[key] = aside
+
+    def _mend(self, key: Key) -> Aside | None:
+        aside = self._broken.pop(key, None)
+        if aside is not None:
+            neighbours = self._broken_in[key[0]]
+            del neighbours[key]
+            if not neighbours:
+                del self._broken_in[key[0]]
+        return aside
 
     def _tell(self, old: T | None, new: T | None) -> None:
         if old is None and new is None:

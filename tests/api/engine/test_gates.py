@@ -154,14 +154,15 @@ class TestClass:
         await person.make_instance()
         await person.make_engine()
         await operator.until_at_rest(0)
-        await person.edit_engine(engineClassRef="nowhere")
+        await person.edit_engine(engineClassRef="nowhere", drainTimeout="soon")
         engine = await operator.until_reason("EngineClassMissing", "Stalled")
         assert (reason(engine), condition(engine).status, engine.status.phase) == ("EngineReady", "True", "stable")
+        assert "spec.drainTimeout" in message(engine, "Stalled")
         await operator.settled()
         operator.requests.seen.clear()
         assert look_again(await operator.next_pass()) == "backoff"
         assert {request for request in operator.requests.seen if not request.startswith("GET")} == set()
-        edited = await person.edit_engine(engineClassRef=None)
+        edited = await person.edit_engine(engineClassRef=None, drainTimeout=None)
         assert reason(await operator.until_done(edited), "Stalled") == ""
 
     async def test_a_class_that_is_still_on_its_way_to_the_operator_is_not_missed(

@@ -1,17 +1,25 @@
 """An event that is lost fails nothing, and is counted."""
 
 from collections.abc import AsyncGenerator
+from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
 
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.resources import CONFIG_MAPS
 from firebolt_operator.engine.observe.diagnosis import EventLookup
 from firebolt_operator.engine.observe.metrics import EngineMetrics
 from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Page, Scope
+from firebolt_operator.kube.set_aside import SetAside
+from firebolt_operator.observability import events
+from firebolt_operator.observability.events import BURST, EventSender
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.reconciling.verdicts import Verdict
-from firebolt_operator.refs import Warn
+from firebolt_operator.refs import Manifest, Ref, Warn
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.factory import ControllerFactory
@@ -56,3 +64,88 @@ async def test_given_events_that_cannot_be_looked_up_then_that_is_counted_and_th
     facts = some_facts(current=a_generation(0, total=0))
     assert await lookup.diagnose(ROLLING, facts, 2, NOON) is ROLLING
     assert "firebolt_engine_event_lookup_errors_total 1.0" in series_with(registry, "lookup_errors_total")
+
+
+class Sent:
+    """Takes every event."""
+
+    def __init__(self) -> None:
+        self.notes = list[tuple[str, str]]()
+
+    async def create(self, manifest: Manifest, /) -> Manifest:
+        self.notes.append((manifest["metadata"]["namespace"], manifest["note"]))
+        return manifest
+
+
+class Lost:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def event_lost(self, controller: str, /) -> None:
+        assert controller == "test"
+        self.count += 1
+
+
+def an_event(number: int) -> Warn:
+    return Warn(reason="Odd", action="Look", note=f"something is odd about {number}")
+
+
+async def test_given_a_crowd_in_one_namespace_then_warnings_of_others_are_neither_late_nor_news_again() -> None:
+    sent, lost = Sent(), Lost()
+    sender = EventSender(cast("Any", sent), controller="test", instance="test", counter=lost)
+    calm, crowded = Ref(CONFIG_MAPS, "calm", "one"), Ref(CONFIG_MAPS, "crowded", "many")
+    await sender.warn(calm, "uid", an_event(0), now=NOON)
+    for number in range(BURST + 100):
+        await sender.warn(crowded, f"uid-{number}", an_event(number), now=NOON)
+    await sender.warn(calm, "uid", an_event(0), now=NOON)
+    await sender.warn(calm, "other", an_event(1), now=NOON)
+    assert (len(sent.notes), lost.count) == (BURST + 2, 100)
+    assert [note for note in sent.notes if note[0] == "calm"] == [
+        ("calm", an_event(0).note),
+        ("calm", an_event(1).note),
+    ]
+
+
+async def test_given_a_crowd_then_its_namespace_is_heard_again_one_by_one() -> None:
+    sent, lost = Sent(), Lost()
+    sender = EventSender(cast("Any", sent), controller="test", instance="test", counter=lost)
+    for seconds in (0, 0, 3, 3):
+        for number in range(BURST if not lost.count else 10):
+            now = NOON + timedelta(seconds=seconds)
+            await sender.warn(SETTINGS, f"uid-{len(sent.notes)}-{number}", an_event(number), now=now)
+    assert len(sent.notes) == BURST + 3
+
+
+async def test_given_more_objects_than_are_remembered_then_the_oldest_are_news_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "MOST_REMEMBERED", 2)
+    sent = Sent()
+    sender = EventSender(cast("Any", sent), controller="test", instance="test")
+    for uid in ("a", "b", "c", "c", "b", "a"):
+        await sender.warn(SETTINGS, uid, an_event(0), now=NOON)
+    assert len(sent.notes) == 4
+    sender.settle(SETTINGS.namespace, "a", "Odd")
+    sender.settle("nowhere", "a", "Odd")
+    await sender.warn(SETTINGS, "a", an_event(0), now=NOON)
+    assert len(sent.notes) == 5
+
+
+class ManyEvents:
+    """Any number of them, page after page."""
+
+    def __init__(self) -> None:
+        self.limits = list[int]()
+
+    async def pages(self, scope: Scope, /, *, limit: int = 500) -> AsyncGenerator[Page]:
+        assert scope.fields == "involvedObject.uid=uid-g0,type=Warning"
+        while True:
+            self.limits.append(limit)
+            yield Page([b'{"type":"Warning","reason":"FailedCreate","message":"no"}', SetAside(b"{")], "1")
+
+
+async def test_given_any_number_of_events_then_one_page_of_them_is_read() -> None:
+    reader = ManyEvents()
+    lookup = EventLookup(cast("Any", reader), EngineMetrics(CollectorRegistry()))
+    found = await lookup.warnings_of(ObjectMeta(namespace="ns", name="eng-g0", uid="uid-g0"))
+    assert (found, reader.limits) == ([{"type": "Warning", "reason": "FailedCreate", "message": "no"}], [100])

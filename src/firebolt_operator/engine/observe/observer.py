@@ -72,7 +72,7 @@ class Observer:
         # nothing of objects that are somebody else's.
         statefulset = await self._surely(self.caches.statefulsets, namespace, names.statefulset_name(name, generation))
         uid = statefulset.metadata.uid if statefulset else ""
-        self._check_pods(uid)
+        self._check_pods(namespace, uid)
         mine = [pod for pod in pods if pod.generation == generation] if uid else []
         config_map = await self._surely(self.caches.config_maps, namespace, names.config_map_name(name, generation))
         headless = await self._surely(self.caches.services, namespace, names.headless_service_name(name, generation))
@@ -84,9 +84,9 @@ class Observer:
             running_pods=running_pods(mine, uid),
         )
 
-    def _check_pods(self, statefulset_uid: str) -> None:
+    def _check_pods(self, namespace: str, statefulset_uid: str) -> None:
         """A pod that cannot be read may be running queries: without it, nothing is known of its generation."""
-        for aside in self.caches.pods.set_aside():
+        for aside in self.caches.pods.set_aside(namespace):
             if statefulset_uid in aside.owners:
                 self.caches.pods.known(aside.header.key)
 

@@ -261,3 +261,12 @@ class TestEngineClass:
 
     async def test_one_that_is_nowhere_is_none(self) -> None:
         assert await an_observer().engine_class("ns", "shared") is None
+
+
+async def test_a_pod_of_another_namespace_that_cannot_be_read_keeps_nobody_from_being_judged() -> None:
+    observer = observer_of(0, 1)
+    stray = a_pod_manifest("eng-g0-0")
+    stray["metadata"]["namespace"] = "elsewhere"
+    remember(observer.caches, PODS, with_depth(stray, "status", "deep"))
+    assert len(observer.caches.pods.set_aside()) == 1
+    assert (await facts(observer)).current.statefulset is not None
