@@ -21,6 +21,10 @@ class UnansweredError(TransientError):
     """A request was sent and no answer came: it may or may not have happened, so the next look must be live."""
 
 
+class AnswerTooLongError(TransientError):
+    """More than we take into memory: ask for less at a time."""
+
+
 class FencedError(OperatorError):
     """We may no longer write: the lease is lost. The pass ends, and so does the process."""
 

@@ -15,7 +15,7 @@ from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.engine.decide.gates import instance_gate
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
 from firebolt_operator.engine.render.renderer import EngineRenderer
-from firebolt_operator.engine.views import Child, PodView
+from firebolt_operator.engine.views import Child, PodView, fingerprint
 from firebolt_operator.refs import Manifest, Ref
 from tests.model.world import REPLICAS, STRANGER, Drain, Engine, Pods, Service, Spec, Status, Sts
 from tests.support.engines import NOON
@@ -209,7 +209,7 @@ def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child
             creation_timestamp=NOON,
         ),
         spec=manifest.get("spec", {}),
-        data=manifest.get("data", {}),
+        data={key: fingerprint(value) for key, value in manifest.get("data", {}).items()},
     )
 
 

@@ -39,6 +39,7 @@ COMPONENT_POSTGRES: Final = "postgres"
 COMPONENT_METADATA: Final = "metadata"
 COMPONENT_GATEWAY: Final = "gateway"
 
+ENGINE_CONFIG_KEY: Final = "config.yaml"  # in the ConfigMap of a generation
 CONTAINER_ENGINE: Final = "engine"
 CONTAINER_ENGINE_WEB: Final = "engine-web"
 CONTAINER_ENVOY: Final = "envoy"

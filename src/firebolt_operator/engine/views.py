@@ -1,12 +1,13 @@
 """What the caches keep of an engine's children: only the fields that a decision reads."""
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import CONTAINER_ENGINE, ENGINE_CONFIG_KEY, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.texts import MOST_CHARACTERS
 from firebolt_operator.manifests.managed_fields import is_ours
 from firebolt_operator.manifests.subset import is_subset
@@ -20,7 +21,7 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
 
     metadata: ObjectMeta
     spec: dict[str, Any] = {}
-    data: dict[str, str] = {}
+    data: dict[str, str] = {}  # of a ConfigMap: fingerprints of the values that we write, and nothing of any other
     applied: bytes = b""  # which fields we own, as the API server writes it down; kept of StatefulSets only
     is_observed: bool = True  # False of a StatefulSet that its controller has not come to yet
 
@@ -36,6 +37,8 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     def says(self, manifest: Manifest) -> bool:
         """All that we would write is there already; of a selector nothing else: one key more, and it finds nothing."""
         wanted = {key: manifest[key] for key in _WRITTEN if key in manifest}
+        if "data" in wanted:
+            wanted["data"] = {key: fingerprint(value) for key, value in wanted["data"].items()}
         has_selector = self.spec.get("selector") == wanted.get("spec", {}).get("selector")
         return has_selector and is_subset(wanted, msgspec.to_builtins(self))
 
@@ -121,12 +124,33 @@ class _Pod(msgspec.Struct, frozen=True):
     status: _PodStatus = _PodStatus()
 
 
+class _OurData(msgspec.Struct, frozen=True):
+    config: str | None = msgspec.field(default=None, name=ENGINE_CONFIG_KEY)
+
+
+class _ConfigMap(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+    data: _OurData | None = None
+
+
 _pods = msgspec.json.Decoder(_Pod)
+_config_maps = msgspec.json.Decoder(_ConfigMap)
 _children = msgspec.json.Decoder(Child)
 
 
 def decode_child(body: bytes) -> Child:
     return _children.decode(body)
+
+
+def decode_config_map(body: bytes) -> Child:
+    """Anybody may fill a ConfigMap and label it like ours: its text is not kept, only whether it is what we write."""
+    found = _config_maps.decode(body)
+    config = found.data.config if found.data else None
+    return Child(metadata=found.metadata, data={} if config is None else {ENGINE_CONFIG_KEY: fingerprint(config)})
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 class _ManagedFields(msgspec.Struct, frozen=True, rename="camel"):

@@ -3,6 +3,10 @@
 import aiohttp
 
 
+class TooLongError(aiohttp.ClientPayloadError):
+    pass
+
+
 async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     """To its end. One longer than the limit is no answer: half of it could say the opposite of the whole."""
     parts: list[bytes] = []
@@ -10,6 +14,6 @@ async def whole_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     async for part in response.content.iter_any():
         room -= len(part)
         if room < 0:
-            raise aiohttp.ClientPayloadError(f"the answer is longer than {limit} bytes")
+            raise TooLongError(f"the answer is longer than {limit} bytes")
         parts.append(part)
     return b"".join(parts)

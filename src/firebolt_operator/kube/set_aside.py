@@ -5,6 +5,7 @@ RecursionError. Then the text is taken apart without it, and of the culprit only
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
@@ -18,6 +19,7 @@ LARGE: Final = 1 << 16  # bytes; from there on scanning takes long enough to be 
 Undecodable: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _ANY: Final = msgspec.json.Decoder(msgspec.Raw)
+_EVENT_BEGINS: Final = re.compile(rb'\s*{\s*"type"\s*:\s*"(\w+)"\s*,\s*"object"\s*:\s*')
 T = TypeVar("T")
 
 
@@ -42,6 +44,14 @@ def is_readable(text: bytes) -> bool:
 def outline(body: bytes) -> SetAside:
     """Raises ValueError if this is not even the outline of an object."""
     return SetAside(_object(_outlined(body, name, value) for name, value in members(body)))
+
+
+def metadata_alone(body: bytes) -> SetAside:
+    """Raises ValueError if there is none, or none that can be read. What follows after it may be cut off."""
+    for name, value in members(body):
+        if name == "metadata":
+            return outline(_object(iter([_member(name, body[value.start : value.end])])))
+    raise ValueError("an object has metadata")
 
 
 def _outlined(body: bytes, name: str, value: Span) -> bytes:
@@ -102,6 +112,14 @@ def split_event(line: bytes) -> tuple[str, bytes]:
     if not {"type", "object"} <= parts.keys():
         raise ValueError("an event has a type and an object")
     return msgspec.json.decode(parts["type"], type=str), _readable(parts["object"])
+
+
+def split_cut_event(line: bytes) -> tuple[str, bytes]:
+    """Of an event whose end is missing: type and metadata, which come first; raises ValueError if they do not."""
+    found = _EVENT_BEGINS.match(line)
+    if found is None:
+        raise ValueError("an event begins with its type")
+    return found[1].decode(), metadata_alone(line[found.end() :])
 
 
 async def beside(work: Callable[[bytes], T], text: bytes) -> T:

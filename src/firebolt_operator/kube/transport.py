@@ -17,9 +17,9 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from firebolt_operator.errors import FencedError, TransientError
+from firebolt_operator.errors import AnswerTooLongError, FencedError, TransientError
 from firebolt_operator.kube.attempt import CURRENT, AdmittedRequest, Attempt
-from firebolt_operator.kube.bodies import whole_body
+from firebolt_operator.kube.bodies import TooLongError, whole_body
 from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.identity import Proof
 from firebolt_operator.kube.pauses import CALL_SECONDS, Pauses
@@ -28,7 +28,8 @@ from firebolt_operator.kube.translate import silence
 
 CONNECT_SECONDS: Final = 10.0
 GOODBYE_SECONDS: Final = 2.0
-ANSWER_LIMIT: Final = 256 << 20  # bytes; a page of 500 objects stays far below
+# Bytes. What etcd takes by default is 1.5 MiB; a full ConfigMap grows to six times its size at most, if all is escaped.
+ANSWER_LIMIT: Final = 8 << 20
 LARGE_BODY: Final = 1 << 18  # bytes
 KEEPALIVE_SECONDS: Final = 50.0  # below the API server's own 90: we close first, so no write meets a closing server
 USER_AGENT: Final = "firebolt-operator"
@@ -52,6 +53,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     resource: str  # plural, for metrics
     body: bytes | None = None
     content_type: str = "application/json"
+    accept: str = "application/json"
     is_write: bool = False
     fence: Fence | None = None
     lane: Lane = Lane.CALLS
@@ -97,7 +99,7 @@ class Transport:
             # The deadline of a call is ours (it covers waiting for a lane too); only connecting has one of its own.
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             # Compression saves nothing worth having inside a cluster and costs both sides CPU.
-            headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT},
+            headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
         )
         self._lanes: dict[Lane, AbstractAsyncContextManager[object]] = {
             Lane.CALLS: asyncio.Semaphore(limit),
@@ -162,6 +164,8 @@ class Transport:
             error = silence(call.doing, err, may_have_happened=is_sent)
             if isinstance(err, aiohttp.ClientConnectorCertificateError):
                 raise _DistrustedError(*error.args) from err
+            if isinstance(err, TooLongError) and not is_sent:
+                raise AnswerTooLongError(*error.args) from err  # it would be as long the next time
             if is_sent or isinstance(err, aiohttp.ClientSSLError):
                 raise error from err
             raise _NotSentError(*error.args) from err
@@ -177,7 +181,7 @@ class Transport:
             raise FencedError(f"{self._unfenced}: aiohttp {aiohttp.__version__} is not the one this was made for")
 
     async def _ask(self, call: Call, proof: Proof) -> Answer:
-        headers: dict[str, str] = {}
+        headers = {"Accept": call.accept}
         if call.body is not None:
             headers["Content-Type"] = call.content_type
         if proof.authorization:

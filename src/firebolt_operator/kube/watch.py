@@ -10,12 +10,11 @@ import msgspec
 from firebolt_operator.errors import TransientError
 from firebolt_operator.kube.paths import list_path
 from firebolt_operator.kube.ports import EventType, Scope, WatchEvent
-from firebolt_operator.kube.set_aside import Undecodable, beside, split_event
+from firebolt_operator.kube.set_aside import Undecodable, beside, split_cut_event, split_event
 from firebolt_operator.kube.translate import refusal, silence, watch_error
-from firebolt_operator.kube.transport import Call, Lane, Transport
+from firebolt_operator.kube.transport import ANSWER_LIMIT, Call, Lane, Transport
 
 SILENCE_SECONDS: Final = 180.0  # most servers send a bookmark every minute, some only every ten
-LINE_LIMIT: Final = 64 << 20  # bytes; the largest object etcd takes is a fraction of that
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -34,7 +33,8 @@ async def watch_events(
     stream = await _opened(transport, doing, scope, resource_version, lasting_seconds)
     try:
         async for line in _lines(doing, stream.content):
-            yield _event(doing, line) or await _event_taken_apart(doing, line)
+            whole = None if isinstance(line, _CutLine) else _event(doing, line)
+            yield whole or await _event_taken_apart(doing, line)
     finally:
         _hang_up(stream)
 
@@ -65,17 +65,23 @@ async def _opened(
     return answer.stream
 
 
+class _CutLine(bytes):
+    """The beginning of a line that is too long to be kept."""
+
+    __slots__ = ()
+
+
 async def _lines(doing: str, content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
     """Lines of any sensible length; aiohttp's own readline gives up at its buffer size."""
-    begun: list[bytes] = []
+    begun, room = list[bytes](), ANSWER_LIMIT
     while chunk := await _next_chunk(doing, content):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            yield b"".join((*begun, end))
-            begun.clear()
-        begun.append(rest)
-        if sum(map(len, begun)) > LINE_LIMIT:
-            raise TransientError(f"{doing}: an event is longer than {LINE_LIMIT} bytes")
+            begun.append(end[: max(room, 0)])
+            yield (bytes if len(end) <= room else _CutLine)(b"".join(begun))
+            begun, room = [], ANSWER_LIMIT
+        begun.append(rest[: max(room, 0)])
+        room -= len(rest)
     if any(begun):
         raise TransientError(f"{doing}: the stream ended in the middle of an event")
 
@@ -103,7 +109,7 @@ def _event(doing: str, line: bytes) -> WatchEvent | None:
 async def _event_taken_apart(doing: str, line: bytes) -> WatchEvent:
     """One object that cannot be decoded must not end the watch of all others."""
     try:
-        kind, body = await beside(split_event, line)
+        kind, body = await beside(split_cut_event if isinstance(line, _CutLine) else split_event, line)
     except ValueError as err:
         raise TransientError(f"{doing}: an event is not JSON: {err}") from err
     return _meant(doing, kind, body)

@@ -24,6 +24,7 @@ from firebolt_operator.runtime.clock import Clock, Timer
 from firebolt_operator.runtime.followed_part import Counts, FollowedPart, Step
 
 BREATH: Final = 100  # objects taken in before others on the loop get their turn
+BREATH_BYTES: Final = 1 << 18  # of these, for the same
 SHORT_WATCH: Final = 1.0  # seconds; a watch that ends sooner, empty, is treated as refused
 ASK_SECONDS: Final = 300.0
 REFUSED_SECONDS: Final = 30.0
@@ -148,10 +149,7 @@ class Informer(Generic[T]):
         async with aclosing(self.reader.pages(part.scope, limit=self.page_size)) as pages:
             async for page in pages:
                 listing = listing or self.cache.begin_list(part.name, int(page.resource_version))
-                for number, body in enumerate(page.items, start=1):
-                    self.cache.listed(listing, body)
-                    if number % BREATH == 0:
-                        await asyncio.sleep(0)
+                await self._take_in(listing, page.items)
         if listing is None:
             raise ExpiredError(f"listing {part.scope}: no page at all")
         self.cache.end_list(listing)
@@ -159,6 +157,15 @@ class Informer(Generic[T]):
         part.listed(self.clock.monotonic())
         if self.cache.is_synced:
             self.synced.set()
+
+    async def _take_in(self, listing: Listing, items: list[bytes]) -> None:
+        size = 0
+        for number, body in enumerate(items, start=1):
+            self.cache.listed(listing, body)
+            size += len(body)
+            if number % BREATH == 0 or size > BREATH_BYTES:
+                size = 0
+                await asyncio.sleep(0)
 
     async def _ask(self, part: FollowedPart) -> None:
         part.counts.asks += 1

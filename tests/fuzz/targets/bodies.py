@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from firebolt_operator.api.resources import CONFIG_MAPS, ENDPOINT_SLICES, PODS, SECRETS, STATEFULSETS
 from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, Activity, parse_activity
-from firebolt_operator.engine.views import decode_child, decode_pod, decode_statefulset
+from firebolt_operator.engine.views import decode_config_map, decode_pod, decode_statefulset
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.instance.views import decode_live, decode_secret
 from firebolt_operator.kube.decoding import decode_answer, decode_listing
@@ -285,7 +285,10 @@ TARGETS: Final = (
         shapes=JSON_SHAPES,
     ),
     Target(
-        name="cached ConfigMaps", make=_json_bytes(_object), read=_cached(CONFIG_MAPS, decode_child), shapes=JSON_SHAPES
+        name="cached ConfigMaps",
+        make=_json_bytes(_object),
+        read=_cached(CONFIG_MAPS, decode_config_map),
+        shapes=JSON_SHAPES,
     ),
     Target(
         name="cached StatefulSets",

@@ -50,8 +50,9 @@ async def _owned(engine: FireboltEngine, resource: Resource, reader: Reader) -> 
     """Live, because a finalizer that is released cannot be taken back; by owner, because a label proves nothing."""
     metadata = engine.metadata
     scope = Scope(resource=resource, namespace=metadata.namespace, labels=f"{names.LABEL_ENGINE}={metadata.name}")
-    found = [decode_child(item) async for page in reader.pages(scope) for item in page.items]
-    return [child for child in found if child.is_owned_by(metadata.uid)]
+    children = (decode_child(item) async for page in reader.pages(scope) for item in page.items)
+    # What is not ours is not even kept for a moment: there may be a lot of it.
+    return [child async for child in children if child.is_owned_by(metadata.uid)]
 
 
 async def _delete(resource: Resource, child: Child, writer: Writer) -> None:

@@ -18,7 +18,14 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
-from firebolt_operator.engine.views import Child, PodView, decode_child, decode_pod, decode_statefulset
+from firebolt_operator.engine.views import (
+    Child,
+    PodView,
+    decode_child,
+    decode_config_map,
+    decode_pod,
+    decode_statefulset,
+)
 from firebolt_operator.reconciling.indexes import BY_CLASS, BY_ENGINE, BY_INSTANCE, term
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
@@ -63,7 +70,7 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
         instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours),
         statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
         services=_child_cache(SERVICES, decode_child, namespaces),
-        config_maps=_child_cache(CONFIG_MAPS, decode_child, namespaces),
+        config_maps=_child_cache(CONFIG_MAPS, decode_config_map, namespaces),
         pods=Cache(
             PODS,
             decode_pod,

@@ -14,7 +14,7 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
 from firebolt_operator.refs import Manifest
 
-CONFIG_KEY: Final = "config.yaml"
+CONFIG_KEY: Final = names.ENGINE_CONFIG_KEY
 SCHEMA_VERSION: Final = "1.0"
 GRACE_PERIOD_SECONDS: Final = 60  # of the pod; not for users, since the engine's own budget follows from it
 _MARGIN_SECONDS: Final = 5
