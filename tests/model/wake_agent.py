@@ -85,7 +85,7 @@ def _settled(agent: Agent, *, is_stored: bool) -> Agent:
 
 def _requests(agent: Agent) -> WakeRequests:
     """The real one, in the state that the world says."""
-    requests = WakeRequests(is_waiting=lambda _: agent.holds, waiting=lambda: (ENGINE,) if agent.holds else ())
+    requests = WakeRequests(is_waiting=lambda _: agent.holds)
     if agent.asked is None:
         return requests
     requests.demand(ENGINE, now=NOW - agent.asked * SECONDS)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,6 +15,7 @@ from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.wake.arrivals import Arrivals
 from firebolt_operator.wake.decide.answers import Answer
 from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
+from firebolt_operator.wake.decide.wake_books import wake_books
 from firebolt_operator.wake.hold_handler import HoldHandler
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.metrics import Levels
@@ -65,18 +66,30 @@ class Bench:
         self.readiness.listen(ready=self.holds.release)
         self.readiness.listen(ready=self.unwakeable.forget, arriving=self.unwakeable.forget)
         self.demanded: list[str] = []
+        self.is_known: Callable[[str], bool] = lambda _: True
+        self.books = wake_books(self._is_known, lambda engine: self.holds.count(engine) > 0)
         self.cap = cap
         self.handler = HoldHandler(
             readiness=self.readiness,
             holds=self.holds,
             unwakeable=self.unwakeable,
-            demand=self.demanded.append,
+            demand=self._demand,
+            books=self.books,
             hold_began=self.arrivals.look_at,
             cap=lambda: self.cap,
             clock=chosen,
             hold_timeout=HOLD_TIMEOUT,
         )
         self.version = 0
+
+    def _is_known(self, engine: str) -> bool:
+        return self.is_known(engine)
+
+    def _demand(self, engine: str) -> bool:
+        self.demanded.append(engine)
+        requests = self.books.book_of(engine)
+        requests.demand(engine, now=self.clock.monotonic())
+        return engine in requests
 
     async def ask(self, engine: str) -> Answer:
         """For answers that come without the clock's help."""

@@ -23,7 +23,7 @@ from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.arrivals import Arrivals
 from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
-from firebolt_operator.wake.decide.wake_requests import WakeRequests
+from firebolt_operator.wake.decide.wake_books import wake_books
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
 from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.hold_handler import HoldHandler
@@ -102,19 +102,16 @@ def build_agent(
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
     unwakeable = UnwakeableEngines(holds, clock, readiness.has_endpoints)
-    requests = WakeRequests(
-        is_waiting=lambda engine: holds.count(engine) > 0,
-        waiting=lambda: [engine for engine in holds.by_engine() if not readiness.has_endpoints(engine)],
-    )
+    books = wake_books(readiness.is_known, is_waiting=lambda engine: holds.count(engine) > 0)
     levels = Levels(
         pending_holds=holds.by_engine,
         hold_cap=memory.cap,
-        demand_dropped=lambda: requests.dropped,
+        demand_dropped=lambda: books.strangers.dropped,
         is_synced=lambda: readiness.is_synced,
         ready_engines=readiness.ready_engines,
     )
     recorder = WakeMetrics(metrics, levels)
-    requester = WakeRequester(door.writer, settings.namespace, clock, requests, recorder, unwakeable.refuse)
+    requester = WakeRequester(door.writer, settings.namespace, clock, books, recorder, unwakeable.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
     readiness.listen(ready=holds.release)
     for forget in (requester.forget, unwakeable.forget):
@@ -124,6 +121,7 @@ def build_agent(
         holds=holds,
         unwakeable=unwakeable,
         demand=requester.demand,
+        books=books,
         hold_began=arrivals.look_at,
         cap=memory.cap,
         clock=clock,

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.wake.decide.answers import READY, REJECTED, RELEASED, SHED, UNSYNCED, Answer, is_engine_name
-from firebolt_operator.wake.decide.capacity import has_room
+from firebolt_operator.wake.decide.capacity import has_room, has_room_for_strangers
+from firebolt_operator.wake.decide.wake_books import WakeBooks
 from firebolt_operator.wake.holds import REFUSALS, Ending, Holds, Waiter
 from firebolt_operator.wake.readiness import Readiness
 from firebolt_operator.wake.unwakeable import UnwakeableEngines
@@ -18,7 +19,8 @@ class HoldHandler:
     readiness: Readiness
     holds: Holds
     unwakeable: UnwakeableEngines
-    demand: Callable[[str], None]  # somebody wants an engine that has no endpoint
+    demand: Callable[[str], bool]  # somebody wants an engine that has no endpoint; False: nobody will ask for it
+    books: WakeBooks
     hold_began: Callable[[str], None]
     cap: Callable[[], int]
     clock: Clock
@@ -44,8 +46,15 @@ class HoldHandler:
             if refusal is not None:
                 return refusal
             # Before the cap: a burst that is refused must wake the engine as well.
-            self.demand(engine)
-        return None if has_room(self.holds.total, self.holds.count(engine), self.cap()) else SHED
+            if not self.demand(engine):
+                return SHED
+        return None if self._has_room(engine) else SHED
+
+    def _has_room(self, engine: str) -> bool:
+        holds, books, cap = self.holds, self.books, self.cap()
+        if not has_room(holds.total, holds.count(engine), cap):
+            return False
+        return engine not in books.strangers or has_room_for_strangers(books.held_by_strangers(holds.count), cap)
 
     async def _held(self, engine: str) -> Answer:
         with self._waiting(engine) as waiter:

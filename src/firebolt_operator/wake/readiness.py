@@ -68,6 +68,10 @@ class Readiness:
     def has_endpoints(self, engine: str) -> bool:
         return engine in self._present
 
+    def is_known(self, engine: str) -> bool:
+        """It has a Service: parked engines have an EndpointSlice as well, with nothing in it."""
+        return engine in self._present or bool(self._cache.by_index(BY_ENGINE, engine))
+
     def arriving(self, engine: str) -> Presence | None:
         """The endpoints that Envoy may not know yet."""
         presence = self._present.get(engine)

@@ -14,11 +14,13 @@ from firebolt_operator.errors import ForbiddenError, NotFoundError, OperatorErro
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.wake.decide.wake_books import WakeBooks
 from firebolt_operator.wake.decide.wake_requests import Claim, WakeRequests
 from firebolt_operator.wake.holds import Ending
 from firebolt_operator.wake.unwakeable import is_stopped_by_owner
 
 MOST_AT_ONCE: Final = 8
+STRANGERS_AT_ONCE: Final = 2  # of their own: a slow API server must not make known engines wait for made-up names
 FIRST_RETRY_SECONDS: Final = 0.5
 LONGEST_RETRY_SECONDS: Final = 30.0
 
@@ -43,79 +45,97 @@ class WakeRequester:
     writer: Writer
     namespace: str
     clock: Clock
-    requests: WakeRequests
+    books: WakeBooks
     recorder: StampRecorder
     refuse: Callable[[str, Ending], None]  # this engine cannot be woken
     name: str = "wake requester"
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _known_news: asyncio.Event = field(default_factory=asyncio.Event)
+    _strangers_news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def demand(self, engine: str) -> None:
-        if self.requests.demand(engine, now=self.clock.monotonic()):
-            self._news.set()
+    def demand(self, engine: str) -> bool:
+        """Says whether the engine will be asked for: there is not room for every name that clients make up."""
+        requests = self.books.book_of(engine)
+        if requests.demand(engine, now=self.clock.monotonic()):
+            self._tell()
+        return engine in requests
 
     async def run(self) -> Never:
-        room = asyncio.Semaphore(MOST_AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._stamp_strangers(), name="stamps on strangers")
+            await self._stamp_due(self.books.known, self._known_news, MOST_AT_ONCE)
+
+    async def _stamp_strangers(self) -> Never:
+        await self._stamp_due(self.books.strangers, self._strangers_news, STRANGERS_AT_ONCE)
+
+    async def _stamp_due(self, requests: WakeRequests, news: asyncio.Event, most_at_once: int) -> Never:
+        room = asyncio.Semaphore(most_at_once)
         async with asyncio.TaskGroup() as group:
             while True:
                 await room.acquire()
-                claim = await self._next_claim()
-                task = group.create_task(self._stamp(claim), name=f"stamp on {claim.engine}")
+                claim = await self._next_claim(requests, news)
+                task = group.create_task(self._stamp(claim, requests), name=f"stamp on {claim.engine}")
                 task.add_done_callback(lambda _: room.release())
 
-    async def _next_claim(self) -> Claim:
+    async def _next_claim(self, requests: WakeRequests, news: asyncio.Event) -> Claim:
         while True:
-            self._news.clear()
+            news.clear()
             now = self.clock.monotonic()
-            claim = self.requests.claim(now=now)
+            claim = requests.claim(now=now)
             if claim is not None:
                 return claim
-            due_at = self.requests.next_due_at()
-            timer = None if due_at is None else self.clock.call_later(due_at - now, self._news.set)
-            await self._news.wait()
+            due_at = requests.next_due_at()
+            timer = None if due_at is None else self.clock.call_later(due_at - now, news.set)
+            await news.wait()
             if timer is not None:
                 timer.cancel()
 
     def forget(self, engine: str) -> None:
-        """It came up; that leaves room for somebody else's."""
-        self.requests.forget(engine)
-        self._news.set()
+        """It came up: the next query that finds it gone is a new request."""
+        for requests in (self.books.known, self.books.strangers):
+            requests.forget(engine)
 
-    async def _stamp(self, claim: Claim) -> None:
+    async def _stamp(self, claim: Claim, requests: WakeRequests) -> None:
         try:
             stamped = await self.writer.merge_patch(
                 Ref(FIREBOLT_ENGINES, self.namespace, claim.engine), self._patch(claim)
             )
         except OperatorError as err:
-            self._failed(claim.engine, err)
+            self._failed(claim.engine, requests, err)
         else:
-            self._stamped(claim.engine, stamped)
-        # What was settled may be due before anything that the loop sleeps for.
-        self._news.set()
+            self._stamped(claim.engine, requests, stamped)
+        # What was settled may be due before anything that the loops sleep for.
+        self._tell()
 
-    def _stamped(self, engine: str, stamped: Manifest) -> None:
+    def _stamped(self, engine: str, requests: WakeRequests, stamped: Manifest) -> None:
         self.recorder.stamp(StampResult.STAMPED)
+        now = self.clock.monotonic()
         if is_stopped_by_owner(stamped):
             log.info("stopped by its owner", extra={"engine": engine})
-            self._refused(engine, Ending.STOPPED)
-            return
-        log.info("wake requested", extra={"engine": engine})
-        self.requests.stamped(engine, now=self.clock.monotonic())
+            requests.refused(engine, now=now)
+            self.refuse(engine, Ending.STOPPED)
+        else:
+            log.info("wake requested", extra={"engine": engine})
+            requests.stamped(engine, now=now)
+        self.books.accept(engine, now=now)
 
-    def _failed(self, engine: str, err: OperatorError) -> None:
+    def _failed(self, engine: str, requests: WakeRequests, err: OperatorError) -> None:
+        now = self.clock.monotonic()
         # A 404 without a reason is about the path: the server, or something in front of it, does not know the kind.
         if isinstance(err, NotFoundError) and err.reason == "NotFound":
             self.recorder.stamp(StampResult.MISSING)
             log.info("no such engine", extra={"engine": engine})
-            self._refused(engine, Ending.MISSING)
+            requests.refused(engine, now=now)
+            self.books.deny(engine)
+            self.refuse(engine, Ending.MISSING)
             return
         self.recorder.stamp(StampResult.FORBIDDEN if isinstance(err, ForbiddenError) else StampResult.FAILED)
-        delay = retry_delay(self.requests.failures(engine))
+        delay = retry_delay(requests.failures(engine))
         log.warning("engine not stamped", extra={"engine": engine, "error": err, "retrySeconds": delay})
-        self.requests.failed(engine, now=self.clock.monotonic(), delay=delay)
+        requests.failed(engine, now=now, delay=delay)
 
-    def _refused(self, engine: str, how: Ending) -> None:
-        self.requests.refused(engine, now=self.clock.monotonic())
-        self.refuse(engine, how)
+    def _tell(self) -> None:
+        self._known_news.set()
+        self._strangers_news.set()
 
     def _patch(self, claim: Claim) -> Manifest:
         age = timedelta(seconds=self.clock.monotonic() - claim.asked_at)

@@ -13,6 +13,7 @@ from firebolt_operator.api.resources import (
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
     ROLE_BINDINGS,
+    SERVICES,
 )
 from firebolt_operator.gateway.rbac import gateway_accounts, gateway_identity
 from firebolt_operator.kube.client import KubeClient
@@ -41,8 +42,18 @@ class Place:
         await self.client.create(self._manifest(FIREBOLT_INSTANCES, name, spec=spec))
 
     async def make_engine(self, name: str = "eng", **fields: Manifest) -> Manifest:
+        """With the empty EndpointSlice that the Service of a parked engine has."""
+        await self.point(name)
+        return await self.make_bare_engine(name, **fields)
+
+    async def make_bare_engine(self, name: str, **fields: Manifest) -> Manifest:
         spec = {"instanceRef": INSTANCE, "replicas": 0, "autoStop": {"enabled": True, "activeReplicas": 1}, **fields}
         return await self.client.create(self._manifest(FIREBOLT_ENGINES, name, spec=spec))
+
+    async def make_service(self, engine: str) -> None:
+        """As the operator makes it: headless, with a selector that finds no pod while the engine is parked."""
+        spec: Manifest = {"clusterIP": "None", "selector": {"app": engine}, "ports": [{"port": 3473}]}
+        await self.client.create(self._manifest(SERVICES, names.engine_service_name(engine), spec=spec))
 
     async def engine(self, name: str = "eng") -> Manifest:
         found = await self.client.get(self.engine_ref(name))

@@ -19,7 +19,7 @@ from firebolt_operator.wake.decide.answers import (
     Answer,
     is_engine_name,
 )
-from firebolt_operator.wake.decide.capacity import HoldLimits, has_room, hold_cap
+from firebolt_operator.wake.decide.capacity import HoldLimits, has_room, has_room_for_strangers, hold_cap
 from firebolt_operator.wake.decide.slices import SliceView, decode_slice, engine_of, engines_of
 from firebolt_operator.wake.envoy_admin import parse_memory
 from firebolt_operator.wake.hold_handler import decide_end
@@ -65,6 +65,13 @@ def test_given_a_cap_when_asked_then_zero_is_none_and_negative_is_any_number() -
 )
 def test_one_engine_takes_at_most_half(of_engine: int, cap: int, expected: bool) -> None:
     assert has_room(of_engine, of_engine, cap) is expected
+
+
+@pytest.mark.parametrize(
+    ("held", "cap", "expected"), [(63, 256, True), (64, 256, False), (10**6, -1, True), (0, 1, True), (1, 7, False)]
+)
+def test_strangers_take_at_most_a_quarter(held: int, cap: int, expected: bool) -> None:
+    assert has_room_for_strangers(held, cap) is expected
 
 
 @pytest.mark.parametrize("name", ["analytics", "engine-01", "e", "x" * 63, "0"])

@@ -175,6 +175,24 @@ async def test_given_a_cap_over_all_engines_when_one_leaves_then_the_next_is_hel
     assert last.result() == TIMED_OUT
 
 
+async def test_given_names_without_end_when_asked_for_then_engines_are_held_and_few_of_the_names_are(
+    bench: Bench,
+) -> None:
+    bench.cap, bench.is_known = 40, bench.readiness.is_known
+    bench.point("parked")  # a Service without pods
+    async with running(bench) as group:
+        junk = [group.create_task(bench.handler.answer(f"junk-{number}")) for number in range(5000)]
+        await idle()
+        waiting = [task for task in junk if not task.done()]
+        assert (len(waiting), results(set(junk) - set(waiting))) == (10, {SHED})
+        held = [group.create_task(bench.handler.answer("parked")) for _ in range(20)]
+        await idle()
+        assert (bench.holds.count("parked"), bench.holds.total) == (20, 30)
+        assert bench.books.known.claim(now=bench.clock.monotonic()) is not None
+        for task in (*waiting, *held):
+            task.cancel()
+
+
 @settings(max_examples=40, phases=[Phase.generate])  # a smaller seed is no simpler a storm
 @given(seed=st.integers(0, 2**32))
 def test_given_five_hundred_holds_when_engines_flap_and_clients_leave_then_none_is_stranded_or_leaked(

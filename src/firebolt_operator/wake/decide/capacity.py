@@ -27,3 +27,8 @@ def hold_cap(limits: HoldLimits, allocated: int | None) -> int:
 def has_room(held: int, held_for_engine: int, cap: int) -> bool:
     """One engine that does not come, or that somebody floods, leaves half of the room to all others."""
     return cap < 0 or (held < cap and held_for_engine < max(cap // 2, 1))
+
+
+def has_room_for_strangers(held_by_strangers: int, cap: int) -> bool:
+    """Whoever asks for engines that nobody knows leaves three quarters of the room to those who ask for known ones."""
+    return cap < 0 or held_by_strangers < max(cap // 4, 1)

@@ -5,13 +5,13 @@ wait. An engine that was ready since then is asked for anew at once.
 """
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
-MOST_ENGINES: Final = 4096  # names come from clients
+from firebolt_operator.wake.decide.pace import Pace
+
 REFRESH_SECONDS: Final = 30.0
 REFUSED_SECONDS: Final = 5.0  # an engine that does not exist is not looked for more often
 LIFETIME_SECONDS: Final = 300.0  # the operator takes no older request
@@ -43,16 +43,22 @@ class WakeRequests:
     """All instants are seconds on one clock that never goes back."""
 
     is_waiting: IsWaiting  # whether a hold for this engine waits
-    waiting: Callable[[], Iterable[str]]  # every engine that holds wait for and that has to be woken
+    most: int | None = None  # names at once; None where the names do not come from clients
+    pace: Pace | None = None  # how often a stamp may be written; None: as soon as it is due
     dropped: int = 0  # requests for names beyond the limit
     _demands: dict[str, _Demand] = field(default_factory=dict[str, _Demand])
     _due: list[tuple[float, int, str, _Demand]] = field(default_factory=list[tuple[float, int, str, _Demand]])
     _order: "count[int]" = field(default_factory=count)
-    _turned_away: deque[str] = field(default_factory=deque[str])  # their demand found no room
-    _is_unseen: bool = False  # somebody was turned away since these were looked up
 
     def __len__(self) -> int:
         return len(self._demands)
+
+    def __contains__(self, engine: object) -> bool:
+        return engine in self._demands
+
+    @property
+    def engines(self) -> Iterable[str]:
+        return self._demands.keys()
 
     def demand(self, engine: str, *, now: float) -> bool:
         """Somebody asks; says whether that makes a stamp due."""
@@ -62,21 +68,33 @@ class WakeRequests:
             if known.is_forgotten:
                 known.is_forgotten, known.is_new = False, True
             return False
-        if len(self._demands) >= MOST_ENGINES:
+        if self.most is not None and len(self._demands) >= self.most:
             self.dropped += 1
-            self._is_unseen = True
             return False
-        self._add(engine, now)
+        self._demands[engine] = _Demand(now)
+        self._schedule(engine, now)
         return True
 
+    def take_over(self, engine: str, *, now: float) -> None:
+        """From another book, which has just stamped it; whoever waits for it goes on waiting."""
+        if engine not in self._demands:
+            self._demands[engine] = _Demand(now, is_owed=False)
+            self._schedule(engine, now + REFRESH_SECONDS)
+
     def next_due_at(self) -> float | None:
-        return self._due[0][0] if self._due else None
+        if not self._due:
+            return None
+        due_at = self._due[0][0]
+        return due_at if self.pace is None else max(due_at, self.pace.free_at)
 
     def claim(self, *, now: float) -> Claim | None:
         """The next stamp that is due; engines that nobody waits for any more are forgotten on the way."""
+        if self.pace is not None and self.pace.free_at > now:
+            return None
         claim = self._next(now)
-        self._let_in(now)
-        return claim or self._next(now)
+        if claim is not None and self.pace is not None:
+            self.pace.take(now)
+        return claim
 
     def _next(self, now: float) -> Claim | None:
         while self._due and self._due[0][0] <= now:
@@ -97,6 +115,8 @@ class WakeRequests:
 
     def refused(self, engine: str, *, now: float) -> None:
         """It cannot be woken; whoever waits is told, and whoever asks later may hear otherwise."""
+        if self.most is not None:
+            self.forget(engine)  # others need the place; how often anybody is looked for is a matter of pace
         self._settle(engine, now + REFUSED_SECONDS, failures=0)
 
     def failed(self, engine: str, *, now: float, delay: float) -> None:
@@ -116,20 +136,6 @@ class WakeRequests:
         demand.is_forgotten = True
         if not demand.is_claimed:
             del self._demands[engine]
-
-    def _let_in(self, now: float) -> None:
-        """Those who were turned away, as far as they still wait: nobody else would ask for their engines."""
-        while len(self._demands) < MOST_ENGINES and (self._turned_away or self._is_unseen):
-            if not self._turned_away:
-                self._turned_away, self._is_unseen = deque(self.waiting()), False
-                continue
-            engine = self._turned_away.popleft()
-            if engine not in self._demands and self.is_waiting(engine):
-                self._add(engine, now)
-
-    def _add(self, engine: str, now: float) -> None:
-        self._demands[engine] = _Demand(now)
-        self._schedule(engine, now)
 
     def _settle(self, engine: str, due_at: float, *, failures: int) -> None:
         demand = self._demands[engine]

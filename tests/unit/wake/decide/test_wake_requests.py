@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firebolt_operator.wake.decide.wake_requests import MOST_ENGINES, REFRESH_SECONDS, Claim, WakeRequests
+from firebolt_operator.wake.decide.wake_requests import REFRESH_SECONDS, Claim, WakeRequests
 from firebolt_operator.wake.requester import retry_delay
 
 
@@ -14,7 +14,7 @@ class Waiting(set[str]):
     """Engines that holds wait for."""
 
     def requests(self) -> WakeRequests:
-        return WakeRequests(is_waiting=self.__contains__, waiting=lambda: sorted(self))
+        return WakeRequests(is_waiting=self.__contains__)
 
 
 @pytest.fixture
@@ -144,65 +144,33 @@ def test_given_a_failed_stamp_when_its_client_left_then_the_instant_of_its_reque
     assert (requests.claim(now=312.0), len(requests)) == (None, 0)  # the operator would not take it any more
 
 
-def test_given_more_names_than_fit_when_asked_then_known_ones_stay_and_the_rest_is_counted() -> None:
-    requests = Waiting().requests()
-    assert all(requests.demand(f"e-{number}", now=0.0) for number in range(MOST_ENGINES))
+def test_given_more_names_than_fit_when_asked_then_those_on_the_book_stay_and_the_rest_is_counted() -> None:
+    requests = WakeRequests(is_waiting=lambda _: True, most=8)
+    assert all(requests.demand(f"e-{number}", now=0.0) for number in range(8))
     assert not requests.demand("one-more", now=0.0)
     assert not requests.demand("e-7", now=0.0)
-    assert (len(requests), requests.dropped) == (MOST_ENGINES, 1)
+    assert (len(requests), requests.dropped, "one-more" in requests, "e-7" in requests) == (8, 1, False, True)
 
 
-def claims(requests: WakeRequests, now: float) -> list[str]:
-    found = list[str]()
-    while (claim := requests.claim(now=now)) is not None:
-        found.append(claim.engine)
-    return found
+def test_given_a_full_book_when_a_name_is_refused_then_its_place_is_free_at_once() -> None:
+    requests = WakeRequests(is_waiting=lambda _: True, most=1)
+    requests.demand("nobody", now=0.0)
+    requests.claim(now=0.0)
+    requests.refused("nobody", now=0.0)
+    assert requests.demand("eng", now=0.0)
+    assert requests.claim(now=0.0) == Claim("eng", 0.0)
 
 
-def all_places_taken(waiting: Waiting) -> WakeRequests:
-    """Every place is taken, by engines that were just stamped."""
+def test_given_a_request_of_another_book_when_taken_over_then_it_is_renewed_but_not_stamped_at_once(
+    waiting: Waiting,
+) -> None:
     requests = waiting.requests()
-    for number in range(MOST_ENGINES):
-        requests.demand(f"e-{number}", now=0.0)
-    for engine in claims(requests, 0.0):
-        requests.stamped(engine, now=0.0)
-    return requests
-
-
-def test_given_no_room_when_a_place_is_free_then_whoever_still_waits_is_asked_for() -> None:
-    waiting = Waiting({"late", "later"})
-    requests = all_places_taken(waiting)
-    for engine in ("late", "later", "left"):
-        assert not requests.demand(engine, now=1.0)
-    assert claims(requests, 2.0) == []
-    requests.forget("e-7")
-    assert claims(requests, 3.0) == ["late"]
-    waiting.discard("later")
-    requests.forget("e-8")
-    assert claims(requests, 4.0) == []
-    assert len(requests) == MOST_ENGINES - 1
-
-
-def test_given_no_room_when_engines_are_forgotten_by_time_then_whoever_waits_is_asked_for_at_once() -> None:
-    waiting = Waiting({"late"})
-    requests = all_places_taken(waiting)
-    requests.demand("late", now=1.0)
-    assert claims(requests, REFRESH_SECONDS) == ["late"]
-    assert len(requests) == 1
-
-
-def test_given_somebody_turned_away_while_others_are_let_in_when_places_are_free_then_nobody_is_left_out() -> None:
-    waiting = Waiting({"a", "b"})
-    requests = all_places_taken(waiting)
-    requests.demand("a", now=1.0)
-    requests.demand("b", now=1.0)
-    requests.forget("e-1")
-    assert claims(requests, 2.0) == ["a"]
-    waiting.add("c")
-    assert not requests.demand("c", now=2.0)
-    for number in range(2, 5):
-        requests.forget(f"e-{number}")
-    assert claims(requests, 3.0) == ["b", "c"]
+    requests.take_over("eng", now=1.0)
+    assert not requests.demand("eng", now=2.0)
+    assert (requests.claim(now=30.9), requests.claim(now=31.0)) == (None, Claim("eng", 31.0))
+    requests.take_over("eng", now=32.0)
+    requests.stamped("eng", now=32.0)
+    assert requests.next_due_at() == 62.0
 
 
 def test_retries_come_later_and_later() -> None:
