@@ -1,7 +1,7 @@
 """What do dashboards see of the machinery? One registry; everyone gets a recorder with its labels bound beforehand."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol, cast
 
 from prometheus_client import (
@@ -65,6 +65,29 @@ class CacheMetrics:
         self.staleness = Gauge(
             "firebolt_operator_watch_staleness_seconds", "Time since a watch was heard of", labels, registry=registry
         )
+
+        self.refused = Gauge(
+            "firebolt_operator_list_refused",
+            "1 while the API server refuses to list what a namespace has",
+            ("resource", "namespace"),
+            registry=registry,
+        )
+        self._put_off = Counter(
+            "firebolt_operator_passes_put_off",
+            "Passes put off because their namespace cannot be read",
+            ("namespace",),
+            registry=registry,
+        )
+
+    def pass_put_off(self, namespace: str) -> None:
+        self._put_off.labels(namespace).inc()
+
+    def shows_refused(self, resource: str, refused_parts: Callable[[], Mapping[str, bool]]) -> None:
+        def refresh() -> None:
+            for namespace, is_refused in refused_parts().items():
+                self.refused.labels(resource, namespace).set(1 if is_refused else 0)
+
+        self._metrics.before_scrape(refresh)
 
     def shows(self, resource: str, cache: CacheState, staleness: Callable[[], float]) -> None:
         objects, broken = self.objects.labels(resource), self.broken.labels(resource)

@@ -49,7 +49,13 @@ class Cache(Store[T]):
         self._tombstones = Tombstones()
         self._suspects: set[Key] = set()
         self._watermarks: dict[str, int] = {}
+        self._is_first_list = False
         self._listings: dict[str, Listing] = {}  # by part; one that failed stays until the next one is asked for
+
+    @property
+    def is_first_list(self) -> bool:
+        """What is told at this moment has not changed: it is just seen for the first time."""
+        return self._is_first_list
 
     @property
     def is_synced(self) -> bool:
@@ -142,7 +148,11 @@ class Cache(Store[T]):
         if header.version < known <= listing.version:
             self._rewind(listing)
             raise ExpiredError(f"{'/'.join(header.key)} went back from {known} to {header.version}")
-        self._offer(header, body, is_covered=True)
+        self._is_first_list = listing.part not in self._watermarks
+        try:
+            self._offer(header, body, is_covered=True)
+        finally:
+            self._is_first_list = False
 
     def end_list(self, listing: Listing) -> None:
         """Whatever the list does not know is gone, unless it was written after the list was taken."""

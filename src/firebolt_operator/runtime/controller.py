@@ -79,7 +79,7 @@ class Controller(Generic[K]):
         def enqueue(old: T | None, new: T | None) -> None:
             for key, priority in mapper(old, new):
                 # What the first list brings has not changed; events that come in meanwhile go first.
-                self.queue.add(key, priority if cache.is_synced else Priority.RESYNC)
+                self.queue.add(key, Priority.RESYNC if cache.is_first_list else priority)
 
         cache.subscribe(enqueue)
 
@@ -88,7 +88,7 @@ class Controller(Generic[K]):
 
         def enqueue(aside: Aside) -> None:
             for key in mapper(aside):
-                self.queue.add(key, Priority.EVENT if cache.is_synced else Priority.RESYNC)
+                self.queue.add(key, Priority.RESYNC if cache.is_first_list else Priority.EVENT)
 
         cache.subscribe_aside(enqueue)
 

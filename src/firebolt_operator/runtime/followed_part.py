@@ -49,6 +49,8 @@ class FollowedPart:
     must_ask: bool = False
     is_failing: bool = False  # the last request failed
     may_watch: bool = True
+    is_listed: bool = False  # at least once
+    is_refused: bool = False  # the last list was: what is known may be old, and nobody can tell how old
     _refreshers: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
 
     def next_step(self, now: float, ask_seconds: float) -> Step:
@@ -59,16 +61,29 @@ class FollowedPart:
         return Step.WATCH
 
     def refreshed(self) -> asyncio.Future[None]:
-        """Done when a list that begins from now on has succeeded. Whatever is under way makes room for it."""
+        """Done when a list that begins from now on has succeeded, or was refused while there are other parts.
+
+        Whatever is under way makes room for it.
+        """
         refresher: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._refreshers.append(refresher)
         self.interruption.end()
         return refresher
 
     def listed(self, now: float) -> None:
-        self.must_list = False
+        self.must_list = self.is_refused = False
+        self.is_listed = True
         self.listed_at = self.heard_at = now
         self.answered(now)
+        self._settle()
+
+    def refused(self, *, has_others: bool) -> None:
+        """Whoever waits for this part would wait until somebody gives us our rights back, and other parts with it."""
+        self.is_refused = True
+        if has_others:
+            self._settle()
+
+    def _settle(self) -> None:
         for refresher in self._refreshers:
             # One that nobody waits for any more is cancelled.
             if not refresher.done():

@@ -28,6 +28,8 @@ BREATH_BYTES: Final = 1 << 18  # of these, for the same
 SHORT_WATCH: Final = 1.0  # seconds; a watch that ends sooner, empty, is treated as refused
 ASK_SECONDS: Final = 300.0
 REFUSED_SECONDS: Final = 30.0
+BLIND_SECONDS: Final = 300.0  # without a list, an event or an answer: then what is known is too old to act upon
+NO_RIGHTS: Final = frozenset({403, 404})
 
 T = TypeVar("T")
 
@@ -36,7 +38,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Informer(Generic[T]):
-    """Never ends by itself: whatever the server does, it is asked again."""
+    """Never ends by itself: whatever the server does, it is asked again.
+
+    `synced` once every part was listed, or is refused while another one was listed.
+    """
 
     cache: Cache[T]
     reader: Reader
@@ -75,6 +80,23 @@ class Informer(Generic[T]):
         """By namespace; of an informer that covers all of them, under the empty string."""
         return {part.name: part.counts for part in self._parts}
 
+    def refused_parts(self) -> dict[str, bool]:
+        """By namespace; of an informer that covers all of them, under the empty string."""
+        return {part.name: part.is_refused for part in self._parts}
+
+    def why_unknown(self, namespace: str) -> str:
+        """Why nothing may be decided from what is, or is not, in the cache about a namespace; empty if all is well."""
+        part = next((each for each in self._parts if each.name in {"", namespace}), None)
+        if part is None:
+            return ""
+        if part.is_refused:
+            return f"{part.scope}: the API server refuses to list them"
+        if not part.is_listed:
+            return f"{part.scope}: not listed yet"
+        if part.is_failing and self.clock.monotonic() - part.could_at > BLIND_SECONDS:
+            return f"{part.scope}: neither lists nor watches have succeeded for {BLIND_SECONDS:g} s"
+        return ""
+
     def staleness(self) -> float:
         """Seconds since the quietest part was last heard of; bookmarks come every one to ten minutes."""
         return self.clock.monotonic() - min(part.heard_at for part in self._parts)
@@ -92,6 +114,8 @@ class Informer(Generic[T]):
 
     async def refresh(self) -> None:
         """List everything anew: afterwards the cache is at least as new as the moment of the call.
+
+        One of several parts that the server refuses is left out, and `why_unknown` tells so until it could be listed.
 
         A watch may lag behind by as much as it likes; whoever has just become the one who writes must not start from
         that. The running loops do it, over again until it succeeds.
@@ -128,12 +152,28 @@ class Informer(Generic[T]):
             await self._refused(part, str(err))
             return
         part.counts.failures += 1
+        if step is Step.LIST and isinstance(err, RejectedError) and err.status in NO_RIGHTS:
+            self._list_refused(part, err)
         # While the server was away anything may have happened to it, even a restored backup that has overtaken us.
         part.must_list = part.must_list or step is not Step.WATCH
         delay = (part.watch_backoff if step is Step.WATCH else part.request_backoff).next_delay()
         fields = {"scope": str(part.scope), "step": step.name, "error": err, "retrySeconds": delay}
         log.warning("watch broken" if step is Step.WATCH else "no answer", extra=fields)
         await self.clock.sleep(delay)
+
+    def _list_refused(self, part: FollowedPart, err: RejectedError) -> None:
+        """One namespace without rights must not keep all others waiting; if it is all that we have, there is nothing
+        to begin with.
+        """
+        if not part.is_refused:
+            log.error("may not list: nothing is changed there", extra={"scope": str(part.scope), "error": err})
+        part.refused(has_others=len(self._parts) > 1)
+        self._tell_if_synced()
+
+    def _tell_if_synced(self) -> None:
+        is_settled = all(part.is_listed or part.is_refused for part in self._parts)
+        if is_settled and any(part.is_listed for part in self._parts):
+            self.synced.set()
 
     async def _refused(self, part: FollowedPart, why: str) -> None:
         part.must_list = True
@@ -154,9 +194,10 @@ class Informer(Generic[T]):
             raise ExpiredError(f"listing {part.scope}: no page at all")
         self.cache.end_list(listing)
         part.counts.lists += 1
+        if part.is_refused:
+            log.info("may list again", extra={"scope": str(part.scope)})
         part.listed(self.clock.monotonic())
-        if self.cache.is_synced:
-            self.synced.set()
+        self._tell_if_synced()
 
     async def _take_in(self, listing: Listing, items: list[bytes]) -> None:
         size = 0

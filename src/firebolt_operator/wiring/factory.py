@@ -14,6 +14,7 @@ from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Reconcile
 from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.known_namespaces import KnownNamespaces
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.settings import Settings
@@ -28,12 +29,14 @@ class ControllerFactory:
     metrics: Metrics
     identity: str  # of this process, among its replicas
     cache_metrics: CacheMetrics = field(init=False)
+    known_namespaces: KnownNamespaces = field(init=False)
     controller_metrics: ControllerMetrics = field(init=False)
     queue_metrics: WorkQueueMetrics = field(init=False)
     event_metrics: EventMetrics = field(init=False)
 
     def __post_init__(self) -> None:
         self.cache_metrics = CacheMetrics(self.metrics)
+        self.known_namespaces = KnownNamespaces(self.cache_metrics.pass_put_off)
         self.controller_metrics = ControllerMetrics(self.metrics)
         self.queue_metrics = WorkQueueMetrics(self.metrics)
         self.event_metrics = EventMetrics(self.metrics)
@@ -43,6 +46,8 @@ class ControllerFactory:
         self.client.add_observer(cache)
         informer: Informer[Any] = Informer(cache, self.client, self.clock, random.Random())
         self.cache_metrics.shows(name or informer.name, cache, informer.staleness)
+        self.cache_metrics.shows_refused(name or informer.name, informer.refused_parts)
+        self.known_namespaces.informers.append(informer)
         return informer
 
     def queue(self, controller: str) -> WorkQueue[Key]:
@@ -62,7 +67,7 @@ class ControllerFactory:
         # As many again for what is urgent: a switch of traffic is short, and all others may be long at work.
         settings = ControllerSettings(name=name, describe=describe, workers=workers, urgent_workers=workers)
         recorder = self.controller_metrics.recorder(name, workers=workers)
-        return Controller(settings, reconcile, queue, recorder, self.clock)
+        return Controller(settings, self.known_namespaces.guard(reconcile), queue, recorder, self.clock)
 
     def events(self, controller: str) -> EventSender:
         return EventSender(
