@@ -5,7 +5,7 @@ So a missing Secret that appears starts a pass within moments, and an instance a
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Final, Never
 
@@ -19,13 +19,17 @@ from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.objects import Key
 
 MOST_WATCHES: Final = 500
-"""Each is an open connection; beyond this, passes read live instead."""
+"""Each is an open connection; beyond this, passes read live instead. Namespaces share them evenly."""
 
 
 @dataclass(slots=True)
 class _Watch:
-    cache: Cache[SecretView]
+    informer: Informer[SecretView]
     task: asyncio.Task[Never] | None = None
+
+    @property
+    def cache(self) -> Cache[SecretView]:
+        return self.informer.cache
 
 
 class SecretWatches:
@@ -47,17 +51,16 @@ class SecretWatches:
         if self._wanted.get(instance) == secret:
             return
         self._wanted[instance] = secret
-        if secret not in self._watches and len(self._watches) < MOST_WATCHES:
-            self._watches[secret] = _Watch(self._cache(secret))
-        self._drop_unwanted()
+        self._share_out()
 
     def forget(self, instance: Key) -> None:
         if self._wanted.pop(instance, None) is not None:
-            self._drop_unwanted()
+            self._share_out()
 
     def is_following(self, secret: Ref) -> bool:
         """Whether `seen` knows; not before the first list came back."""
-        return secret in self._watches and self._watches[secret].cache.is_synced
+        watch = self._watches.get(secret)
+        return watch is not None and not watch.informer.why_unknown(secret.namespace)
 
     def seen(self, secret: Ref) -> SecretView | None:
         """Raises UnreadableError if it is there, but cannot be decoded."""
@@ -70,25 +73,50 @@ class SecretWatches:
                 self._changed.clear()
                 for secret, watch in self._watches.items():
                     if watch.task is None:
-                        informer = Informer(watch.cache, self._reader, self._clock, self._rng)
-                        watch.task = group.create_task(informer.run(), name=f"watch of {secret}")
+                        watch.task = group.create_task(watch.informer.run(), name=f"watch of {secret}")
                 await self._changed.wait()
 
-    def _cache(self, secret: Ref) -> Cache[SecretView]:
+    def _watch(self, secret: Ref) -> _Watch:
         coverage = Coverage(namespaces=(secret.namespace,), name=secret.name)
         cache = Cache(secret.resource, decode_secret, coverage=coverage)
         cache.subscribe(lambda _old, _new: self._tell(secret))
         cache.subscribe_aside(lambda _aside: self._tell(secret))
-        return cache
+        return _Watch(Informer(cache, self._reader, self._clock, self._rng))
 
     def _tell(self, secret: Ref) -> None:
         for instance, wanted in self._wanted.items():
             if wanted == secret:
                 self._notify(instance)
 
-    def _drop_unwanted(self) -> None:
-        for secret in self._watches.keys() - set(self._wanted.values()):
-            watch = self._watches.pop(secret)
-            if watch.task is not None:
-                watch.task.cancel()
+    def _share_out(self) -> None:
+        """What nobody wants any more makes room; then each namespace in turn gets a place, as long as there are any."""
+        chosen = _fair_share(self._wanted.values(), self._watches.keys(), MOST_WATCHES)
+        for secret in self._watches.keys() - chosen:
+            self._drop(secret)
+        for secret in chosen - self._watches.keys():
+            self._watches[secret] = self._watch(secret)
         self._changed.set()
+
+    def _drop(self, secret: Ref) -> None:
+        watch = self._watches.pop(secret)
+        if watch.task is not None:
+            watch.task.cancel()
+        # Nobody tells those who lost their place to others of a change any more: they have to look for themselves.
+        self._tell(secret)
+
+
+def _fair_share(wanted: Iterable[Ref], watched: Container[Ref], places: int) -> set[Ref]:
+    """As many for each namespace, where they ask for more; who has a place already goes first within a namespace."""
+    waiting: dict[str, list[Ref]] = {}
+    for secret in dict.fromkeys(wanted):
+        waiting.setdefault(secret.namespace, []).append(secret)
+    for mine in waiting.values():
+        mine.reverse()  # the last one is taken first
+        mine.sort(key=lambda secret: secret in watched)
+    chosen = set[Ref]()
+    while waiting and len(chosen) < places:
+        for namespace in list(waiting)[: places - len(chosen)]:
+            chosen.add(waiting[namespace].pop())
+            if not waiting[namespace]:
+                del waiting[namespace]
+    return chosen
