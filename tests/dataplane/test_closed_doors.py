@@ -6,15 +6,16 @@ import pytest
 
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.refs import Manifest
+from firebolt_operator.runtime.connections import WATCHING_LIMITS
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.servers import BindAddress
-from firebolt_operator.wake.server import METRICS_IDLE_SECONDS, serving, with_health
+from firebolt_operator.wake.server import serving, with_health
 from tests.dataplane.conftest import StartRig
 from tests.support.dataplane.raw_requests import FORBIDDEN, forbidden_answers, raw_answer
 from tests.support.dataplane.rig import Rig
 
 STATS_PORT = 9090
-REFUSALS = {400, 403, 404, 405, 426, 501}
+REFUSALS = {400, 403, 404, 405, 411, 426, 501}
 
 
 async def admin_requests(rig: Rig) -> int:
@@ -46,7 +47,7 @@ async def test_given_forty_raw_requests_when_sent_to_the_client_port_then_none_r
 
 async def test_given_forty_raw_requests_when_sent_to_the_agents_metrics_then_it_answers_none_of_them() -> None:
     app = with_health(metrics_app(Metrics().render, None))
-    async with serving(app, BindAddress("127.0.0.1", 0), METRICS_IDLE_SECONDS) as port:
+    async with serving(app, BindAddress("127.0.0.1", 0), WATCHING_LIMITS) as port:
         found = await forbidden_answers("127.0.0.1", port)
         assert {name: answer.statuses for name, answer in found.items() if not answer.statuses <= REFUSALS} == {}
         assert (await raw_answer("127.0.0.1", port, b"GET /metrics HTTP/1.1\r\nHost: pod\r\n\r\n")).statuses == {200}

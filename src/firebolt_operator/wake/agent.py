@@ -17,6 +17,7 @@ from firebolt_operator.kube.writing import KubeWriter, WriteRules
 from firebolt_operator.observability.metrics import Metrics, RequestMetrics
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.connections import WATCHING_LIMITS
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.metrics_server import metrics_app
@@ -33,7 +34,7 @@ from firebolt_operator.wake.metrics import Levels, WakeMetrics
 from firebolt_operator.wake.readiness import MOST_BLIND_SECONDS, Readiness
 from firebolt_operator.wake.requester import WakeRequester
 from firebolt_operator.wake.routing import EnvoyRoutes, Resolve, Routes
-from firebolt_operator.wake.server import METRICS_IDLE_SECONDS, hold_app, serving, with_health
+from firebolt_operator.wake.server import hold_app, serving, with_health
 from firebolt_operator.wake.settings import AgentSettings
 from firebolt_operator.wake.unwakeable import UnwakeableEngines
 
@@ -147,7 +148,7 @@ async def running_agent(
         on_loopback, for_all = BindAddress(LOOPBACK, settings.hold_port), BindAddress(EVERYWHERE, settings.metrics_port)
         hold_port = await stack.enter_async_context(serving(holds, on_loopback))
         scrapes = with_health(metrics_app(metrics.render, None))
-        metrics_port = await stack.enter_async_context(serving(scrapes, for_all, METRICS_IDLE_SECONDS))
+        metrics_port = await stack.enter_async_context(serving(scrapes, for_all, WATCHING_LIMITS))
         yield RunningAgent(Ports(hold_port, metrics_port), farewell)
 
 

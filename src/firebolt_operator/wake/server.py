@@ -7,15 +7,15 @@ from typing import Final, Protocol
 
 from aiohttp import web
 
-from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.runtime.clock import Clock
-from firebolt_operator.runtime.servers import BindAddress
+from firebolt_operator.runtime.connections import Limits
+from firebolt_operator.runtime.servers import BindAddress, HttpServer
 from firebolt_operator.wake.decide.answers import DECISION_HEADER, Answer
+from firebolt_operator.wake.decide.capacity import MOST_HOLDS
 
 CLOSING_SECONDS: Final = 2.5  # for holds under way when the process stops; two servers share the pod's grace
-HOLD_IDLE_SECONDS: Final = 86_400.0  # Envoy must close first: a connection that closes under it skips the hold
-METRICS_IDLE_SECONDS: Final = 75.0  # anybody may connect there: nobody keeps a connection for nothing
-BACKLOG: Final = 1024  # a burst of holds; a connection that is refused skips the hold as well
+# Envoy alone comes there. It must close first, and must never be refused: either way a query skips its hold.
+HOLD_LIMITS: Final = Limits(connections=2 * MOST_HOLDS, head_seconds=60.0, idle_seconds=86_400.0)
 
 Ask = Callable[[str], Awaitable[Answer]]
 
@@ -47,27 +47,14 @@ def with_health(app: web.Application) -> web.Application:
 
 
 @asynccontextmanager
-async def serving(
-    app: web.Application, address: BindAddress, idle_seconds: float = HOLD_IDLE_SECONDS
-) -> AsyncGenerator[int]:
+async def serving(app: web.Application, address: BindAddress, limits: Limits = HOLD_LIMITS) -> AsyncGenerator[int]:
     """The port it listens on; raises ConfigurationError if that is taken."""
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        handler_cancellation=True,  # a caller that hangs up ends its hold
-        keepalive_timeout=idle_seconds,
-        shutdown_timeout=CLOSING_SECONDS,
-    )
-    await runner.setup()
+    server = HttpServer("agent", app, address, limits=limits, closing_seconds=CLOSING_SECONDS, is_ended_by_caller=True)
+    await server.start()
     try:
-        site = web.TCPSite(runner, address.host, address.port, backlog=BACKLOG)
-        try:
-            await site.start()
-        except OSError as err:
-            raise ConfigurationError(f"cannot listen on {address.host}:{address.port}: {err}") from err
-        yield int(runner.addresses[0][1])
+        yield server.port
     finally:
-        await runner.cleanup()
+        await server.stop()
 
 
 async def _healthz(_: web.Request) -> web.Response:

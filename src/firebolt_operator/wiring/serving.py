@@ -2,7 +2,10 @@
 
 import os
 import random
+import ssl
 from pathlib import Path
+
+from aiohttp import web
 
 from firebolt_operator.observability.metrics import CertificateMetrics
 from firebolt_operator.runtime.certificates import (
@@ -11,11 +14,12 @@ from firebolt_operator.runtime.certificates import (
     self_signed_pem,
     server_context,
 )
+from firebolt_operator.runtime.connections import WATCHING_LIMITS
 from firebolt_operator.runtime.health import health_app
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
-from firebolt_operator.runtime.servers import HttpServer, parse_bind_address
+from firebolt_operator.runtime.servers import BindAddress, HttpServer, parse_bind_address
 from firebolt_operator.wiring.factory import ControllerFactory
 
 # Not tempfile.gettempdir(): it wants to write there, and the operator's disk is read-only.
@@ -24,7 +28,7 @@ OFF = frozenset({"", "0"})
 
 
 def health_servers(address: str) -> list[HttpServer]:
-    return [] if address in OFF else [HttpServer("health", health_app(), parse_bind_address(address))]
+    return [] if address in OFF else [_for_watchers("health", health_app(), parse_bind_address(address))]
 
 
 def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[Service]]:
@@ -34,12 +38,18 @@ def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[
         return [], []
     address = parse_bind_address(settings.bind_address)
     if not settings.secure:
-        return [HttpServer("metrics", metrics_app(factory.metrics.render, None), address)], []
+        return [_for_watchers("metrics", metrics_app(factory.metrics.render, None), address)], []
     access = ScrapeAccess(factory.client.reviews, factory.clock, random.Random())
     app = metrics_app(factory.metrics.render, access)
     folder = Path(settings.cert_path) if settings.cert_path else DEFAULT_CERTIFICATES
     files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
     if not files.exist:
-        return [HttpServer("metrics", app, address, server_context(self_signed_pem(factory.clock)))], []
+        return [_for_watchers("metrics", app, address, server_context(self_signed_pem(factory.clock)))], []
     certificate = ReloadingCertificate(files, factory.clock, CertificateMetrics(factory.metrics))
-    return [HttpServer("metrics", app, address, certificate.context)], [certificate]
+    return [_for_watchers("metrics", app, address, certificate.context)], [certificate]
+
+
+def _for_watchers(
+    name: str, app: web.Application, address: BindAddress, tls: ssl.SSLContext | None = None
+) -> HttpServer:
+    return HttpServer(name, app, address, tls, WATCHING_LIMITS)
