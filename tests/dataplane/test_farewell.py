@@ -35,6 +35,11 @@ class Pod:
         return self.bench.holds.total == count
 
 
+async def _stays() -> bool:
+    """The instance."""
+    return False
+
+
 @asynccontextmanager
 async def a_pod(folder: Path) -> AsyncGenerator[Pod]:
     clock = SystemClock()
@@ -42,7 +47,8 @@ async def a_pod(folder: Path) -> AsyncGenerator[Pod]:
         bench = Bench(clock=clock)
         bench.sync()
         admin = EnvoyAdmin(f"http://{rig.address}:{names.PORT_ENVOY_ADMIN}", session)
-        farewell = Farewell(bench.handler.answer, admin, clock, timedelta(seconds=GRACE_SECONDS))
+        grace = timedelta(seconds=GRACE_SECONDS)
+        farewell = Farewell(bench.handler.answer, admin, clock, grace, _stays)
         app = hold_app(farewell.answer, WakeMetrics(Metrics(), LEVELS), clock)
         async with serving(app, BindAddress(rig.address, names.PORT_WAKE_HOLD)), asyncio.TaskGroup() as services:
             arrivals = services.create_task(bench.arrivals.run())

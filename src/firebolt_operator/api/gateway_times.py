@@ -19,11 +19,19 @@ class Range:
 HOLD_RANGE: Final = Range(timedelta(seconds=1), timedelta(minutes=30), "1s to 30m")
 DRAIN_RANGE: Final = Range(timedelta(seconds=15), timedelta(hours=24), "15s to 24h")
 
+DELETED_INSTANCE_GRACE: Final = timedelta(seconds=60)
+"""What the pods of a gateway get at most once their instance is deleted, however long their own grace is."""
+
 
 @dataclass(frozen=True, slots=True)
 class GatewayTimes:
     hold: timedelta
     drain: timedelta
+
+    @property
+    def outlasts_its_instance(self) -> bool:
+        """A pod may be ended earlier than it was told when it started, because its instance is deleted."""
+        return self.drain > DELETED_INSTANCE_GRACE
 
     @property
     def drain_seconds(self) -> int:

@@ -5,6 +5,7 @@ from firebolt_operator.api.resources import (
     CONFIG_MAPS,
     ENDPOINT_SLICES,
     FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
@@ -49,13 +50,11 @@ def _service_account(inputs: GatewayInputs) -> Manifest:
 
 
 def _role(inputs: GatewayInputs) -> Manifest:
-    return {
-        **_object(ROLES, inputs),
-        "rules": [
-            _rule(FIREBOLT_ENGINES, "get", "list", "patch"),
-            _rule(ENDPOINT_SLICES, "get", "list", "watch"),
-        ],
-    }
+    rules = [_rule(FIREBOLT_ENGINES, "get", "list", "patch"), _rule(ENDPOINT_SLICES, "get", "list", "watch")]
+    if inputs.times.outlasts_its_instance:
+        # A pod that leaves has to know whether it has all of its time, or a minute.
+        rules.append(_rule(FIREBOLT_INSTANCES, "get") | {"resourceNames": [inputs.instance.metadata.name]})
+    return {**_object(ROLES, inputs), "rules": rules}
 
 
 def _role_binding(inputs: GatewayInputs) -> Manifest:

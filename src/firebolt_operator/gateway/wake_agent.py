@@ -30,6 +30,7 @@ def wake_agent_container(inputs: GatewayInputs, envoy: Manifest) -> Manifest:
             f"--per-hold-bytes={REPLAY_BUFFER_BYTES}",
             f"--hold-timeout={format_duration(times.hold)}",
             f"--drain-timeout={times.drain_seconds}s",
+            *([f"--instance={inputs.instance.metadata.name}"] if times.outlasts_its_instance else []),
         ],
         "env": [_namespace_variable(), *([_memory_variable()] if _has_memory_limit(envoy) else [])],
         "ports": [{"name": "wake-metrics", "containerPort": names.PORT_WAKE_METRICS, "protocol": "TCP"}],

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Never, Protocol
 
-from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES
+from firebolt_operator.api.resources import ENDPOINT_SLICES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.kube.credentials import Credentials
 from firebolt_operator.kube.kinds import Kinds
 from firebolt_operator.kube.ports import Reader, Writer
@@ -15,6 +15,7 @@ from firebolt_operator.kube.reading import KubeReader
 from firebolt_operator.kube.transport import Transport
 from firebolt_operator.kube.writing import KubeWriter, WriteRules
 from firebolt_operator.observability.metrics import Metrics, RequestMetrics
+from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.connections import WATCHING_LIMITS
@@ -31,6 +32,7 @@ from firebolt_operator.wake.hold_handler import HoldHandler
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.memory import EnvoyMemory
 from firebolt_operator.wake.metrics import Levels, WakeMetrics
+from firebolt_operator.wake.own_instance import OwnInstance
 from firebolt_operator.wake.readiness import MOST_BLIND_SECONDS, Readiness
 from firebolt_operator.wake.requester import WakeRequester
 from firebolt_operator.wake.routing import EnvoyRoutes, Resolve, Routes
@@ -143,13 +145,18 @@ async def running_agent(
         routes = EnvoyRoutes(admin, settings.namespace, resolve)
         agent = build_agent(settings, door, admin, routes, clock, metrics)
         await stack.enter_async_context(_running(agent.services))
-        farewell = Farewell(agent.handler.answer, admin, clock, settings.drain_timeout)
+        instance = OwnInstance(door.reader, _instance_ref(settings))
+        farewell = Farewell(agent.handler.answer, admin, clock, settings.drain_timeout, instance.is_deleted)
         holds = hold_app(farewell.answer, agent.recorder, clock)
         on_loopback, for_all = BindAddress(LOOPBACK, settings.hold_port), BindAddress(EVERYWHERE, settings.metrics_port)
         hold_port = await stack.enter_async_context(serving(holds, on_loopback))
         scrapes = with_health(metrics_app(metrics.render, None))
         metrics_port = await stack.enter_async_context(serving(scrapes, for_all, WATCHING_LIMITS))
         yield RunningAgent(Ports(hold_port, metrics_port), farewell)
+
+
+def _instance_ref(settings: AgentSettings) -> Ref | None:
+    return Ref(FIREBOLT_INSTANCES, settings.namespace, settings.instance) if settings.instance else None
 
 
 @asynccontextmanager

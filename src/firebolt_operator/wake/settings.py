@@ -51,6 +51,10 @@ FLAGS: Final[tuple[Flag, ...]] = (
         default="15s",
         help="from the signal to the pod's end: the agent leaves when Envoy is gone, and holds no query beyond it",
     ),
+    Flag(
+        name="instance",
+        help="whose gateway this is; a leaving pod asks for it, because without its instance it has a minute at most",
+    ),
     *LOG_FLAGS,
 )
 
@@ -64,6 +68,7 @@ class AgentSettings:
     limits: HoldLimits
     hold_timeout: timedelta
     drain_timeout: timedelta
+    instance: str  # empty: the pod has all of its time, whatever becomes of its instance
     logs: LogSettings
 
 
@@ -82,6 +87,7 @@ def parse_agent_settings(words: Sequence[str], environment: Mapping[str, str]) -
         ),
         hold_timeout=_timeout(values, "hold-timeout") or DEFAULT_HOLD_TIMEOUT,
         drain_timeout=_timeout(values, "drain-timeout") or DEFAULT_DRAIN_TIMEOUT,
+        instance=values["instance"],
         logs=parse_log_settings(values),
     )
     if not settings.namespace:

@@ -102,9 +102,10 @@ class Place:
         path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{account}/token"
         return str(self.plane.http.create(path, request)["status"]["token"])
 
-    async def make_gateway_account(self, instance: str = INSTANCE) -> str:
+    async def make_gateway_account(self, instance: str = INSTANCE, drain_timeout: str = "15s") -> str:
         """With exactly the rights that the operator gives it."""
-        for manifest in gateway_identity(gateway_inputs(an_instance(instance, self.namespace), wake=True)):
+        gateway = an_instance(instance, self.namespace, drain_timeout=drain_timeout)
+        for manifest in gateway_identity(gateway_inputs(gateway, wake=True)):
             del manifest["metadata"]["ownerReferences"]  # to a made-up instance: it would be collected
             await self.client.apply(manifest)
         return names.gateway_name(instance)

@@ -110,6 +110,7 @@ async def an_agent(
             limits=HoldLimits(memory_limit=0, per_hold=0, fallback=cap),
             hold_timeout=timedelta(seconds=hold_timeout),
             drain_timeout=timedelta(seconds=15),
+            instance="",
             logs=LogSettings(),
         )
         credentials = load_credentials(str(kubeconfig), {})

@@ -70,6 +70,14 @@ def test_when_rendered_then_the_role_grants_waking_and_watching_only() -> None:
     }
 
 
+def test_given_pods_that_may_leave_for_longer_than_a_deleted_instance_waits_then_they_may_read_that_instance() -> None:
+    for drain_timeout, granted in (("60s", []), ("61s", [["inst"]])):
+        _, role, _ = gateway_objects(gateway_inputs(an_instance(drain_timeout=drain_timeout), wake=True)).identity
+        found = [rule for rule in role["rules"] if rule["resources"] == ["fireboltinstances"]]
+        assert [rule["resourceNames"] for rule in found] == granted
+        assert all(rule["verbs"] == ["get"] for rule in found)
+
+
 @pytest.mark.parametrize(
     ("account", "accounts"),
     [
@@ -311,7 +319,8 @@ def test_given_times_when_rendered_then_pod_hook_agent_and_script_all_follow() -
     objects = gateway_objects(gateway_inputs(instance, wake=True))
     spec = objects.deployment["spec"]["template"]["spec"]
     assert spec["terminationGracePeriodSeconds"] == 120
-    assert container(spec, "wake-agent")["args"][-2:] == ["--hold-timeout=1m30s", "--drain-timeout=120s"]
+    times = ["--hold-timeout=1m30s", "--drain-timeout=120s"]
+    assert container(spec, "wake-agent")["args"][-3:] == [*times, "--instance=inst"]
     [shell, option, script] = container(spec, "envoy")["lifecycle"]["preStop"]["exec"]["command"]
     assert (shell, option, script.splitlines()[0]) == ("bash", "-c", "GRACE_SECONDS=120")
     assert "local HOLD_TIMEOUT_MS = 95000\n" in objects.config_map["data"]["envoy.yaml"]

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import aiohttp
+import pytest
 from aiohttp import web
 
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.decide.answers import LEAVING, READY, RELEASED, Answer
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin
-from firebolt_operator.wake.farewell import Farewell
+from firebolt_operator.wake.farewell import Farewell, IsDeleted
 from firebolt_operator.wake.server import serving
 from tests.support.manual_clock import idle
 from tests.support.wake import Bench
@@ -31,11 +32,17 @@ class AdminOfATest(EnvoyAdmin):
         return not self.is_there
 
 
+async def never() -> bool:
+    return False
+
+
 @asynccontextmanager
-async def a_farewell(bench: Bench) -> AsyncGenerator[tuple[Farewell, AdminOfATest]]:
+async def a_farewell(
+    bench: Bench, grace: timedelta = GRACE, is_deleted: IsDeleted = never
+) -> AsyncGenerator[tuple[Farewell, AdminOfATest]]:
     async with aiohttp.ClientSession() as session:
         admin = AdminOfATest(session)
-        yield Farewell(bench.handler.answer, admin, bench.clock, GRACE), admin
+        yield Farewell(bench.handler.answer, admin, bench.clock, grace, is_deleted), admin
 
 
 async def test_given_holds_when_the_pod_stops_then_they_wait_on_and_are_let_go_three_seconds_before_its_end() -> None:
@@ -60,6 +67,47 @@ async def test_given_holds_when_the_pod_stops_then_they_wait_on_and_are_let_go_t
         await bench.clock.advance(1)
         assert leaving.done()
     assert held.result() == LEAVING
+
+
+@pytest.mark.parametrize("deleted_at", [0.0, 600.0])
+async def test_given_hours_to_leave_when_the_instance_is_deleted_then_holds_are_let_go_within_its_minute(
+    deleted_at: float,
+) -> None:
+    bench, asked = Bench(), list[float]()
+    bench.sync()
+
+    async def is_deleted() -> bool:
+        asked.append(bench.clock.elapsed)
+        return bench.clock.elapsed >= deleted_at
+
+    async with a_farewell(bench, timedelta(hours=2), is_deleted) as (farewell, admin), asyncio.TaskGroup() as group:
+        leaving = group.create_task(farewell.say())
+        await bench.clock.advance(deleted_at)
+        held = group.create_task(farewell.answer("down"))
+        await bench.clock.advance(30)
+        assert not held.done()
+        await bench.clock.advance(27)  # three seconds before the pod is killed
+        assert (held.done(), leaving.done()) == (True, False)
+        assert len(asked) <= deleted_at / 5 + 2
+        admin.is_there = False
+        await bench.clock.advance(1)
+        assert leaving.done()
+    assert held.result() == LEAVING
+
+
+async def test_given_a_minute_to_leave_when_the_pod_stops_then_nobody_asks_for_the_instance() -> None:
+    bench = Bench()
+    bench.sync()
+
+    async def is_deleted() -> bool:
+        raise AssertionError("asked")
+
+    async with a_farewell(bench, timedelta(seconds=60), is_deleted) as (farewell, admin), asyncio.TaskGroup() as group:
+        leaving = group.create_task(farewell.say())
+        await bench.clock.advance(58)
+        admin.is_there = False
+        await bench.clock.advance(1)
+        assert leaving.done()
 
 
 async def test_given_a_hold_when_the_engine_comes_while_the_pod_stops_then_the_query_goes_on() -> None:

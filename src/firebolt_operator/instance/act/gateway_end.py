@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from firebolt_operator.api import names
+from firebolt_operator.api.gateway_times import DELETED_INSTANCE_GRACE
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.model import Model, ObjectMeta
 from firebolt_operator.api.resources import PODS
@@ -19,8 +20,7 @@ from firebolt_operator.instance.views import decode_metadata
 from firebolt_operator.kube.ports import Reader, Scope, Writer
 from firebolt_operator.refs import Ref
 
-LONGEST: Final = timedelta(seconds=60)
-PATIENCE: Final = LONGEST + timedelta(seconds=5)
+PATIENCE: Final = DELETED_INSTANCE_GRACE + timedelta(seconds=5)
 """Beyond it nobody waits: the node of such a pod may be gone for good."""
 
 DEFAULT_GRACE_SECONDS: Final = 30  # Kubernetes' own
@@ -76,10 +76,10 @@ def decide_grace(pod: GatewayPod, instance_deleted_at: datetime | None) -> int |
     metadata = pod.metadata
     if metadata.deletion_timestamp is None:
         own = pod.spec.termination_grace_period_seconds
-        return min(DEFAULT_GRACE_SECONDS if own is None else own, _whole(LONGEST))
+        return min(DEFAULT_GRACE_SECONDS if own is None else own, _whole(DELETED_INSTANCE_GRACE))
     grace = metadata.deletion_grace_period_seconds or 0
     began_at = metadata.deletion_timestamp - timedelta(seconds=grace)
-    wanted = _whole(max((instance_deleted_at or began_at) + LONGEST - began_at, timedelta(seconds=1)))
+    wanted = _whole(max((instance_deleted_at or began_at) + DELETED_INSTANCE_GRACE - began_at, timedelta(seconds=1)))
     return wanted if wanted < grace else None
 
 
