@@ -12,10 +12,12 @@ from aiohttp import web
 from firebolt_operator.errors import OperatorError, TransientError
 from firebolt_operator.kube.reviews import AccessQuestion, AccessVerdict, TokenOwner, TokenVerdict
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.review_budget import ReviewBudget
 
 TOKEN_SECONDS: Final = 60.0
 ALLOWED_SECONDS: Final = 300.0
 DENIED_SECONDS: Final = 30.0
+ACQUAINTED_SECONDS: Final = 86_400.0  # for as long a token that was good is no stranger's
 TRIES: Final = 5
 FIRST_RETRY_SECONDS: Final = 0.5
 MOST_VERDICTS: Final = 1_000
@@ -48,13 +50,19 @@ class Remembered(Generic[V]):
 
 
 class ScrapeAccess:
+    """Who is remembered waits for nobody; whose token was good once waits for no stranger."""
+
     def __init__(self, reviews: AccessReviews, clock: Clock, rng: random.Random) -> None:
         self._reviews = reviews
         self._clock = clock
         self._rng = rng
-        self._tokens: Remembered[TokenVerdict] = Remembered(clock)
+        self._owners: Remembered[TokenVerdict] = Remembered(clock)
+        self._refused: Remembered[TokenVerdict] = Remembered(clock)  # apart: strangers push out strangers only
+        self._acquainted: Remembered[bool] = Remembered(clock)
         self._verdicts: Remembered[AccessVerdict] = Remembered(clock)
         self._gate = asyncio.Semaphore(REVIEWS_AT_ONCE)
+        self._strangers = ReviewBudget(clock)
+        self._strangers_under_way = 0
 
     async def check(self, request: web.Request) -> None:
         """Raises the HTTP answer for everyone who may not."""
@@ -63,36 +71,59 @@ class ScrapeAccess:
         if scheme.lower() != "bearer" or not token.strip() or not token.isascii():
             raise web.HTTPUnauthorized(text="Unauthorized")
         try:
-            async with self._gate:
-                verdict = await self._owner_of(token.strip())
+            verdict = await self._owner_of(token.strip(), request.remote or "")
         except OperatorError as err:
             raise web.HTTPInternalServerError(text="Authentication failed") from err
         if not verdict.is_authenticated:
             raise web.HTTPUnauthorized(text="Authentication failed")
         try:
-            async with self._gate:
-                is_allowed = await self._may(verdict.owner, request.path, request.method.lower())
+            is_allowed = await self._may(verdict.owner, request.path, request.method.lower())
         except OperatorError as err:
             raise web.HTTPInternalServerError(text="Authorization failed") from err
         if not is_allowed:
             raise web.HTTPForbidden(text=f"Authorization denied for user {verdict.owner.username}")
 
-    async def _owner_of(self, token: str) -> TokenVerdict:
+    async def _owner_of(self, token: str, address: str) -> TokenVerdict:
         key = hashlib.sha256(token.encode()).digest()  # tokens themselves are not kept
-        known = self._tokens.get(key)
-        if known is None:
-            known = await self._asked(lambda: self._reviews.token(token))
-            self._tokens.put(key, known, TOKEN_SECONDS)
-        return known
+        known = self._owners.get(key) or self._refused.get(key)
+        if known is not None:
+            return known
+        if self._acquainted.get(key) is None:
+            return await self._stranger(key, token, address)
+        async with self._gate:
+            return self._owners.get(key) or await self._reviewed(key, token)
+
+    async def _stranger(self, key: bytes, token: str, address: str) -> TokenVerdict:
+        if self._strangers_under_way >= REVIEWS_AT_ONCE or not self._strangers.take(address):
+            raise web.HTTPTooManyRequests(text="Too many unknown tokens", headers={"Retry-After": "5"})
+        self._strangers_under_way += 1
+        try:
+            return await self._reviewed(key, token)
+        finally:
+            self._strangers_under_way -= 1
+
+    async def _reviewed(self, key: bytes, token: str) -> TokenVerdict:
+        verdict = await self._asked(lambda: self._reviews.token(token))
+        if verdict.is_authenticated:
+            self._owners.put(key, verdict, TOKEN_SECONDS)
+            self._acquainted.put(key, True, ACQUAINTED_SECONDS)
+        else:
+            self._refused.put(key, verdict, TOKEN_SECONDS)
+        return verdict
 
     async def _may(self, owner: TokenOwner, path: str, verb: str) -> bool:
-        known = self._verdicts.get((owner, path, verb))
+        key = (owner, path, verb)
+        known = self._verdicts.get(key)
         if known is None:
-            question = AccessQuestion(owner, non_resource_attributes={"path": path, "verb": verb})
-            known = await self._asked(lambda: self._reviews.access(question))
-            seconds = ALLOWED_SECONDS if known.is_allowed else DENIED_SECONDS
-            self._verdicts.put((owner, path, verb), known, seconds)
+            async with self._gate:
+                known = self._verdicts.get(key) or await self._judged(owner, path, verb)
         return known.is_allowed
+
+    async def _judged(self, owner: TokenOwner, path: str, verb: str) -> AccessVerdict:
+        question = AccessQuestion(owner, non_resource_attributes={"path": path, "verb": verb})
+        verdict = await self._asked(lambda: self._reviews.access(question))
+        self._verdicts.put((owner, path, verb), verdict, ALLOWED_SECONDS if verdict.is_allowed else DENIED_SECONDS)
+        return verdict
 
     async def _asked(self, ask: Callable[[], Awaitable[V]]) -> V:
         for attempt in range(TRIES - 1):
