@@ -49,6 +49,17 @@ async def test_when_a_query_is_logged_then_the_line_names_its_client_and_not_who
     assert "203.0.113.9" not in line
 
 
+async def test_given_a_long_path_and_a_long_engine_when_logged_then_the_line_is_short_and_whole(rig: Rig) -> None:
+    # Too long for an engine's name: the gateway itself answers.
+    answer = await rig.client.query(f"/?id=long&{'p' * 20_000}", engine="e" * 20_000)
+    assert answer.status == 400
+    line = await logged(rig, "id=long")
+    assert (line.count("p" * 1000), line.count("e" * 128)) == (1, 1)
+    assert len(line) < 2048
+    assert line.startswith("[")
+    assert " authority=" in line
+
+
 def headers_are_kept(bootstrap: Manifest) -> None:
     del connection_manager(bootstrap)["early_header_mutation_extensions"]
 

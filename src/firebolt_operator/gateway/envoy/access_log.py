@@ -6,9 +6,10 @@ from firebolt_operator.gateway.envoy.extensions import extension
 from firebolt_operator.refs import Manifest
 
 # Flags, details and transport failure tell an answer that Envoy made from one that an engine made.
+# What the client wrote has a length: a header of 60 KB is no log line.
 FIELDS: Final = (
     "[%START_TIME%]",
-    '"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%"',
+    '"%REQ(:METHOD):32% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH):1024% %PROTOCOL%"',
     "%RESPONSE_CODE%",
     "flags=%RESPONSE_FLAGS%",
     "details=%RESPONSE_CODE_DETAILS%",
@@ -20,8 +21,8 @@ FIELDS: Final = (
     "tx=%BYTES_SENT%",
     # Whom the connection is with, not whom a header names.
     "client=%DOWNSTREAM_DIRECT_REMOTE_ADDRESS%",
-    "authority=%REQ(:AUTHORITY)%",
-    "engine=%REQ(X-FIREBOLT-ENGINE)%",
+    "authority=%REQ(:AUTHORITY):256%",
+    "engine=%REQ(X-FIREBOLT-ENGINE):128%",
 )
 
 

@@ -170,9 +170,9 @@ def test_when_rendered_then_the_access_log_keeps_every_percent_sign() -> None:
     log: Any = manager(listener(envoy_bootstrap(gateway_inputs()), "listener"))["access_log"][0]
     line = log["typed_config"]["log_format"]["text_format_source"]["inline_string"]
     assert line == (
-        '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% '
+        '[%START_TIME%] "%REQ(:METHOD):32% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH):1024% %PROTOCOL%" %RESPONSE_CODE% '
         "flags=%RESPONSE_FLAGS% details=%RESPONSE_CODE_DETAILS% tx_fail=%UPSTREAM_TRANSPORT_FAILURE_REASON% "
         "upstream=%UPSTREAM_HOST% cluster=%UPSTREAM_CLUSTER% duration=%DURATION%ms rx=%BYTES_RECEIVED% "
         "tx=%BYTES_SENT% client=%DOWNSTREAM_DIRECT_REMOTE_ADDRESS% "
-        "authority=%REQ(:AUTHORITY)% engine=%REQ(X-FIREBOLT-ENGINE)%\n"
+        "authority=%REQ(:AUTHORITY):256% engine=%REQ(X-FIREBOLT-ENGINE):128%\n"
     )
