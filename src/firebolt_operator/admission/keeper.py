@@ -1,7 +1,7 @@
 """Keeps the webhook certificates of the operator: made, renewed and trusted in time. The leader's work alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -30,7 +30,7 @@ from firebolt_operator.runtime.objects import Key
 LONGEST_REST: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CertificateKeeper:
     reader: Reader
     writer: Writer
@@ -39,20 +39,30 @@ class CertificateKeeper:
     configuration: str  # both webhook configurations have this name
     names: frozenset[str]  # that the server is asked by
     terms: Terms
+    _published: tuple[bytes, datetime] | None = field(default=None, init=False)  # what is trusted, and since when
 
     async def reconcile(self, _: Key) -> Outcome:
         """Everything is read live: this runs when something changed, and once an hour."""
         material = _material(decoded_data(await self.reader.get(self.secret)))
         configurations = await self._configurations()
         held = pki.inspect_material(material)
-        is_published = all(trusts(each, material.bundle) for each in configurations)
         now = self.clock.now()
-        renewal = decide_renewal(held, self.names, is_published=is_published, now=now, terms=self.terms)
+        published_at = self._published_at(configurations, material.bundle, now)
+        renewal = decide_renewal(held, self.names, published_at=published_at, now=now, terms=self.terms)
         if isinstance(renewal, Rest):
             await self._publish(configurations, material.bundle)
             return Outcome("certificates are at rest", After(_within(renewal.until - now)))
         await self._renew(renewal, material, configurations, now)
         return Outcome(_told(renewal), AtOnce())
+
+    def _published_at(self, configurations: Sequence[Manifest], bundle: bytes, now: datetime) -> datetime | None:
+        """As this process has seen it: a new leader waits again, because nobody wrote down when the former saw it."""
+        if not all(trusts(each, bundle) for each in configurations):
+            self._published = None
+            return None
+        if self._published is None or self._published[0] != bundle:
+            self._published = (bundle, now)
+        return self._published[1]
 
     async def _renew(
         self, renewal: Renewal, material: Material, configurations: Sequence[Manifest], now: datetime

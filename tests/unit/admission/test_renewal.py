@@ -40,8 +40,8 @@ def held(*authorities: Authority, shown: Serving | None = None, has_key: bool = 
     return Held(authorities=authorities or (authority(),), has_key=has_key, serving=shown or serving())
 
 
-def decided(what: Held, *, is_published: bool = True) -> Renewal:
-    return decide_renewal(what, NAMES, is_published=is_published, now=NOW, terms=TERMS)
+def decided(what: Held, published_at: datetime | None = NOW - DAY) -> Renewal:
+    return decide_renewal(what, NAMES, published_at=published_at, now=NOW, terms=TERMS)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def decided(what: Held, *, is_published: bool = True) -> Renewal:
         pytest.param(held(shown=serving(age=60 * DAY)), Issue, id="a-certificate-that-is-due"),
         pytest.param(held(shown=serving(names=frozenset({"other"}))), Issue, id="other-names"),
         pytest.param(
-            held(authority("old", 240 * DAY), authority("new", TERMS.settle), shown=serving("old")),
+            held(authority("old", 240 * DAY), authority("new", DAY), shown=serving("old")),
             Issue,
             id="the-new-authority-has-settled",
         ),
@@ -71,34 +71,32 @@ def test_what_is_due(what: Held, expected: type[Renewal]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "is_published", "after"),
+    ("what", "published_at", "after"),
     [
-        pytest.param(held(), True, 50 * DAY, id="until-the-certificate-is-due"),
-        pytest.param(
-            held(authority(age=239 * DAY), shown=serving(age=DAY)), True, DAY, id="until-the-authority-is-due"
-        ),
+        pytest.param(held(), NOW - DAY, 50 * DAY, id="until-the-certificate-is-due"),
+        pytest.param(held(authority(age=239 * DAY), shown=serving(age=DAY)), NOW, DAY, id="until-the-authority-is-due"),
         pytest.param(
             held(authority("old", 240 * DAY), authority("new", timedelta(0)), shown=serving("old", 60 * DAY)),
-            True,
+            NOW,
             TERMS.settle,
             id="a-new-authority-signs-nothing-yet",
         ),
         pytest.param(
             held(authority("old", 240 * DAY), authority("new", DAY), shown=serving("old")),
-            False,
-            TERMS.settle / 10,
+            None,
+            TERMS.settle,
             id="nor-while-somebody-does-not-trust-it",
         ),
         pytest.param(
             held(authority("old"), authority("new"), shown=serving(age=timedelta(0))),
-            True,
+            NOW - DAY,
             TERMS.retire,
             id="the-old-one-stays-while-replicas-may-show-it",
         ),
     ],
 )
-def test_what_rests(what: Held, is_published: bool, after: timedelta) -> None:
-    assert decided(what, is_published=is_published) == Rest(NOW + after)
+def test_what_rests(what: Held, published_at: datetime | None, after: timedelta) -> None:
+    assert decided(what, published_at) == Rest(NOW + after)
 
 
 def test_of_former_authorities_the_living_are_trusted_and_not_too_many() -> None:

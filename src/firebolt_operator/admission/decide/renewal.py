@@ -102,16 +102,18 @@ class Rest:
 Renewal = Anew | AddAuthority | Issue | Forget | Rest
 
 
-def decide_renewal(held: Held, names: frozenset[str], *, is_published: bool, now: datetime, terms: Terms) -> Renewal:
-    """`is_published`: every webhook configuration trusts all authorities that are held."""
+def decide_renewal(
+    held: Held, names: frozenset[str], *, published_at: datetime | None, now: datetime, terms: Terms
+) -> Renewal:
+    """Since when every webhook configuration is known to trust all authorities that are held; None if not all do."""
     unusable = _unusable(held, now)
     if unusable is not None:
         return unusable
     newest, serving = held.authorities[-1], held.serving
     if newest.span.due_at <= now:
         return AddAuthority()
-    signs_at = _signs_at(held, terms)
-    if serving is None or now < signs_at or not is_published:
+    signs_at = _signs_at(held, published_at or now, terms)
+    if serving is None or now < signs_at or published_at is None:
         # What is shown now is trusted, and stays.
         return Rest(max(signs_at, now + terms.settle / 10))
     if serving.issuer != newest.fingerprint:
@@ -146,10 +148,9 @@ def _decide_among_one_issuer(
     return Rest(min([*due, forgets_at] if has_older else due))
 
 
-def _signs_at(held: Held, terms: Terms) -> datetime:
-    """An authority that was never alone is as new to API servers as it is itself."""
-    newest = held.authorities[-1]
-    return newest.span.made_at + (terms.settle if len(held.authorities) > 1 else timedelta(0))
+def _signs_at(held: Held, published_at: datetime, terms: Terms) -> datetime:
+    """An authority that stands alone has signed what is shown already; beside another it is new to API servers."""
+    return published_at + (terms.settle if len(held.authorities) > 1 else timedelta(0))
 
 
 def trusted_meanwhile(authorities: Sequence[Authority], now: datetime) -> tuple[Authority, ...]:
