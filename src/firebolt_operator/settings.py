@@ -27,7 +27,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="leader-elect", kind=Kind.BOOLEAN, default="false", help="let one of several replicas lead"),
     Flag(name="leader-elect-namespace", help="namespace of the lease; needed outside a cluster only"),
     Flag(name="operator-account", help="NAMESPACE/NAME of the operator's ServiceAccount; no gateway may use it"),
-    Flag(name="enable-webhooks", kind=Kind.BOOLEAN, default="false", help="must be false; there are no webhooks yet"),
+    Flag(name="enable-webhooks", kind=Kind.BOOLEAN, default="false", help="answer the API server's admission reviews"),
+    Flag(name="webhook-bind-address", default=":9443", help="where admission reviews are answered"),
+    Flag(name="webhook-cert-path", help="folder of the webhook certificate; empty: the operator makes one"),
+    Flag(name="webhook-cert-name", default="tls.crt", help="file name of the webhook certificate"),
+    Flag(name="webhook-cert-key", default="tls.key", help="file name of the webhook key"),
+    Flag(name="webhook-secret", help="NAMESPACE/NAME of the Secret for certificates that the operator makes"),
+    Flag(name="webhook-configuration", help="name of the webhook configurations that are to trust these certificates"),
+    Flag(name="webhook-names", help="comma-separated names and addresses that the webhook server is asked by"),
+    Flag(name="webhook-cert-life", default="2160h", help="how long certificates that the operator makes are valid"),
     Flag(name="enable-http2", kind=Kind.BOOLEAN, default="false", help="allow HTTP/2 on TLS listeners"),
     Flag(name="engine-max-cpu", help="largest CPU request or limit of an engine container"),
     Flag(name="engine-max-memory", help="largest memory request or limit of an engine container"),
@@ -91,6 +99,18 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    bind_address: str
+    cert_path: str  # empty: the operator makes its own certificates, and the next four say how
+    cert_name: str
+    cert_key: str
+    secret: tuple[str, str]  # namespace and name
+    configuration: str
+    names: tuple[str, ...]
+    cert_life: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Images:
     engine: str
     metadata: str
@@ -108,6 +128,7 @@ class Settings:
     namespaces: tuple[str, ...]  # empty means all
     watch_label_selector: str
     metrics: MetricsSettings
+    webhooks: WebhookSettings | None  # None: off
     health_probe_bind_address: str
     leader_elect: bool
     leader_elect_namespace: str
@@ -124,18 +145,13 @@ class Settings:
 
 def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Settings:
     values = parse_flags(words, FLAGS, environment)
-    if BOOLEANS[values["enable-webhooks"]]:
-        # Going on without them would leave people believing in checks at admission that nobody makes.
-        raise ConfigurationError(
-            "--enable-webhooks: admission webhooks are not part of this version; "
-            "leave the flag out, and the operator refuses bad objects when it comes to them"
-        )
     return Settings(
         show_version=BOOLEANS[values["version"]],
         kubeconfig=values["kubeconfig"],
-        namespaces=_namespaces(values["namespaces"]),
+        namespaces=_words(values["namespaces"]),
         watch_label_selector=values["watch-label-selector"],
         metrics=_metrics(values),
+        webhooks=_webhooks(values) if BOOLEANS[values["enable-webhooks"]] else None,
         health_probe_bind_address=values["health-probe-bind-address"],
         leader_elect=BOOLEANS[values["leader-elect"]],
         leader_elect_namespace=values["leader-elect-namespace"],
@@ -151,7 +167,7 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
     )
 
 
-def _namespaces(text: str) -> tuple[str, ...]:
+def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
@@ -164,6 +180,42 @@ def _metrics(values: Mapping[str, str]) -> MetricsSettings:
         cert_key=values["metrics-cert-key"],
         http2=BOOLEANS[values["enable-http2"]],
     )
+
+
+def _webhooks(values: Mapping[str, str]) -> WebhookSettings:
+    settings = WebhookSettings(
+        bind_address=values["webhook-bind-address"],
+        cert_path=values["webhook-cert-path"],
+        cert_name=values["webhook-cert-name"],
+        cert_key=values["webhook-cert-key"],
+        secret=_namespaced("webhook-secret", values["webhook-secret"]),
+        configuration=values["webhook-configuration"],
+        names=_words(values["webhook-names"]),
+        cert_life=_positive("webhook-cert-life", values["webhook-cert-life"]),
+    )
+    if not settings.cert_path and not all((settings.secret[1], settings.configuration, settings.names)):
+        raise ConfigurationError(
+            "--enable-webhooks needs a certificate: set --webhook-cert-path, or have the operator make one with"
+            " --webhook-secret, --webhook-configuration and --webhook-names"
+        )
+    return settings
+
+
+def _namespaced(flag: str, text: str) -> tuple[str, str]:
+    namespace, slash, name = text.partition("/")
+    if text and not (namespace and slash and name):
+        raise ConfigurationError(f'--{flag} "{text}": want NAMESPACE/NAME')
+    return namespace, name
+
+
+def _positive(flag: str, text: str) -> timedelta:
+    try:
+        duration = parse_duration(text)
+    except ValueError as err:
+        raise ConfigurationError(f'--{flag} "{text}": {err}') from err
+    if duration <= timedelta(0):
+        raise ConfigurationError(f'--{flag} "{text}": must be positive')
+    return duration
 
 
 def _images(values: Mapping[str, str]) -> Images:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.fuzz.target import Target
-from tests.fuzz.targets import bodies, gateway, requests, specs, templates, words
+from tests.fuzz.targets import bodies, gateway, requests, reviews, specs, templates, words
 
 TARGETS: Final[tuple[Target, ...]] = (
     *words.TARGETS,
@@ -12,4 +12,5 @@ TARGETS: Final[tuple[Target, ...]] = (
     *templates.TARGETS,
     *requests.TARGETS,
     *gateway.TARGETS,
+    *reviews.TARGETS,
 )

@@ -112,7 +112,35 @@ def test_every_flag_says_what_it_is_for() -> None:
     assert [flag.name for flag in FLAGS if not flag.help] == []
 
 
-def test_webhooks_can_be_turned_off_and_not_on() -> None:
-    assert parse_settings(["--enable-webhooks=false"], {}) == parse_settings([], {})
-    with pytest.raises(ConfigurationError, match=r"--enable-webhooks.*not part of this version"):
-        parse_settings(["--enable-webhooks"], {})
+OWN = [
+    "--enable-webhooks",
+    "--webhook-secret=ops/cert",
+    "--webhook-configuration=ours",
+    "--webhook-names=a.svc,127.0.0.1",
+]
+
+
+def test_webhooks_are_off_until_asked_for() -> None:
+    assert parse_settings([], {}).webhooks is None
+    settings = parse_settings(OWN, {}).webhooks
+    assert settings is not None
+    assert (settings.secret, settings.configuration) == (("ops", "cert"), "ours")
+    assert (settings.names, settings.cert_life) == (("a.svc", "127.0.0.1"), timedelta(days=90))
+    files = parse_settings(["--enable-webhooks", "--webhook-cert-path=/certs"], {}).webhooks
+    assert files is not None
+    assert (files.cert_path, files.cert_name, files.bind_address) == ("/certs", "tls.crt", ":9443")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["--enable-webhooks"], "needs a certificate", id="no-certificate"),
+        pytest.param([*OWN, "--webhook-names="], "needs a certificate", id="no-names"),
+        pytest.param([*OWN, "--webhook-secret=cert"], "want NAMESPACE/NAME", id="no-namespace"),
+        pytest.param([*OWN, "--webhook-cert-life=0"], "must be positive", id="no-life"),
+        pytest.param([*OWN, "--webhook-cert-life=90d"], "not a duration", id="days"),
+    ],
+)
+def test_webhooks_that_could_not_be_served_end_the_start(words: list[str], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        parse_settings(words, {})

@@ -80,6 +80,35 @@ namespace: {{ .Release.Namespace }}
 {{- end -}}
 {{- end -}}
 
+{{- define "firebolt-operator.webhookService" -}}
+{{- include "firebolt-operator.fullname" . }}-webhook
+{{- end -}}
+
+{{- /* Of the webhook certificate that the operator makes, or that cert-manager does. */ -}}
+{{- define "firebolt-operator.webhookSecret" -}}
+{{- include "firebolt-operator.fullname" . }}-webhook-certificate
+{{- end -}}
+
+{{- /* The Secret that the webhook certificate is mounted from, if it is one. */ -}}
+{{- define "firebolt-operator.webhookMountedSecret" -}}
+{{- if and .Values.webhook.enabled (not .Values.webhook.certDir) -}}
+{{- if .Values.webhook.certSecretName -}}
+{{ .Values.webhook.certSecretName }}
+{{- else if .Values.webhook.certManager.enabled -}}
+{{ include "firebolt-operator.webhookSecret" . }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Where the files of the webhook certificate are; empty where the operator makes its own. */ -}}
+{{- define "firebolt-operator.webhookCertificates" -}}
+{{- if .Values.webhook.certDir -}}
+{{ .Values.webhook.certDir }}
+{{- else if include "firebolt-operator.webhookMountedSecret" . -}}
+/etc/firebolt-operator/webhook
+{{- end -}}
+{{- end -}}
+
 {{- define "firebolt-operator.metricsPortName" -}}
 {{- ternary "https" "http" .Values.metrics.secure -}}
 {{- end -}}

@@ -1,6 +1,7 @@
 """How are authorities and certificates made, and what is in the ones that are there?"""
 
 import hashlib
+import ipaddress
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -52,7 +53,7 @@ def new_serving(authority: Pair, names: frozenset[str], now: datetime, life: tim
     issuer_key = _loaded_key(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(_name("firebolt-operator-webhook"), issuer.subject, key.public_key(), now, life)
-    alternatives = x509.SubjectAlternativeName([x509.DNSName(name) for name in sorted(names)])
+    alternatives = x509.SubjectAlternativeName([_alternative(name) for name in sorted(names)])
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_usage(is_authority=False), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -105,7 +106,14 @@ def _names_of(certificate: x509.Certificate) -> frozenset[str]:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):
         return frozenset()
-    return frozenset(names.get_values_for_type(x509.DNSName))
+    return frozenset([*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))])
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
 
 
 def _loaded(pem: bytes) -> x509.Certificate | None:

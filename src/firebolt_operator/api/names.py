@@ -33,6 +33,7 @@ FINALIZER_ENGINE_CLASS: Final = "compute.firebolt.io/fireboltengineclass-deletio
 CONTROLLER_ENGINE: Final = "fireboltengine"
 CONTROLLER_INSTANCE: Final = "fireboltinstance"
 CONTROLLER_ENGINE_CLASS: Final = "fireboltengineclass"
+CONTROLLER_WEBHOOK_CERTIFICATES: Final = "webhook-certificates"
 LEASE_NAME: Final = "c662f7f5.firebolt.io"
 
 COMPONENT_POSTGRES: Final = "postgres"

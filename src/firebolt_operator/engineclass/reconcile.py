@@ -1,6 +1,6 @@
 """One class, one pass: counts its engines, judges its template, guards its deletion. Owns no objects."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import msgspec
@@ -43,6 +43,9 @@ class EngineClassReconciler:
     reader: Reader
     writer: Writer
     clock: Clock
+    request_time: timedelta = timedelta(0)
+    """How long a request may be under way that still found the class alive: an engine that names it may come of it."""
+    _deleting_since: dict[str, float] = field(default_factory=dict[str, float], init=False)  # by uid, as seen here
 
     async def reconcile(self, key: Key) -> Outcome:
         try:
@@ -69,11 +72,7 @@ class EngineClassReconciler:
         metadata = msgspec.json.decode(body, type=_Outline).metadata
         if not metadata.is_deleting or names.FINALIZER_ENGINE_CLASS not in metadata.finalizers:
             return Outcome("set aside: it cannot be decoded")
-        engine_class = FireboltEngineClass(metadata=metadata)
-        bound = await self._bound_engines(engine_class)
-        if bound:
-            return Outcome(f"deletion waits for {bound} engine(s)", REST)
-        return await self._release(engine_class)
+        return await self._guard_deletion(FireboltEngineClass(metadata=metadata), is_readable=False)
 
     async def _engines_to_tell_of(self, engine_class: FireboltEngineClass) -> int:
         """As the guard counts them: what the cache could not read may name this class all the same."""
@@ -83,19 +82,30 @@ class EngineClassReconciler:
         cached = self.engines.by_index(BY_CLASS, term(metadata.namespace, metadata.name))
         return count_bound_engines(_ref(engine_class), cached)
 
-    async def _guard_deletion(self, engine_class: FireboltEngineClass) -> Outcome:
+    async def _guard_deletion(self, engine_class: FireboltEngineClass, *, is_readable: bool = True) -> Outcome:
         """Live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
+        under_way = self._requests_under_way(engine_class.metadata.uid)
         bound = await self._bound_engines(engine_class)
         if bound:
-            await self._tell(engine_class, bound)
+            if is_readable:
+                await self._tell(engine_class, bound)
             return Outcome(f"deletion waits for {bound} engine(s)", REST)
+        if under_way > timedelta(0):
+            return Outcome("deletion waits for requests that found the class alive", After(under_way))
         return await self._release(engine_class)
+
+    def _requests_under_way(self, uid: str) -> timedelta:
+        """For how long yet. By our own clock, from when we saw the deletion: the server's may differ."""
+        now = self.clock.monotonic()
+        since = self._deleting_since.setdefault(uid, now)
+        return self.request_time - timedelta(seconds=now - since)
 
     async def _bound_engines(self, engine_class: FireboltEngineClass) -> int:
         return await fetch_bound_engines(_ref(engine_class), self.reader)
 
     async def _release(self, engine_class: FireboltEngineClass) -> Outcome:
         await remove_finalizer(_ref(engine_class), engine_class.metadata, names.FINALIZER_ENGINE_CLASS, self.writer)
+        self._deleting_since.pop(engine_class.metadata.uid, None)
         return Outcome("released")
 
     async def _tell(self, engine_class: FireboltEngineClass, bound_engines: int) -> None:

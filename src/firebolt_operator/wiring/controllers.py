@@ -3,6 +3,8 @@
 import random
 import secrets
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from firebolt_operator.api.names import CONTROLLER_ENGINE, CONTROLLER_ENGINE_CLASS, CONTROLLER_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
@@ -29,6 +31,9 @@ from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.wiring.factory import ControllerFactory
+
+REQUEST_TIME: Final = timedelta(seconds=61)
+"""An API server gives up on a request after a minute (--request-timeout), wherever it is then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +102,8 @@ def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Contr
         reader=factory.client,
         writer=factory.client,
         clock=factory.clock,
+        # Without webhooks nobody asks whether a class is alive, and nobody need be waited for.
+        request_time=REQUEST_TIME if factory.settings.webhooks else timedelta(0),
     )
     queue = factory.queue(CONTROLLER_ENGINE_CLASS)
     controller = factory.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, reconciler.reconcile)

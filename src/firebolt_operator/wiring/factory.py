@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.ports import Reader
 from firebolt_operator.observability.controller_metrics import ControllerMetrics, WorkQueueMetrics
 from firebolt_operator.observability.events import EventSender
-from firebolt_operator.observability.metrics import CacheMetrics, EventMetrics, Metrics
+from firebolt_operator.observability.metrics import CacheMetrics, CertificateMetrics, EventMetrics, Metrics
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -28,11 +29,13 @@ class ControllerFactory:
     clock: Clock
     metrics: Metrics
     identity: str  # of this process, among its replicas
+    admission_reader: Reader | None = None  # a way of its own: a review must not wait behind a thousand passes
     cache_metrics: CacheMetrics = field(init=False)
     known_namespaces: KnownNamespaces = field(init=False)
     controller_metrics: ControllerMetrics = field(init=False)
     queue_metrics: WorkQueueMetrics = field(init=False)
     event_metrics: EventMetrics = field(init=False)
+    certificate_metrics: CertificateMetrics = field(init=False)
 
     def __post_init__(self) -> None:
         self.cache_metrics = CacheMetrics(self.metrics)
@@ -40,6 +43,7 @@ class ControllerFactory:
         self.controller_metrics = ControllerMetrics(self.metrics)
         self.queue_metrics = WorkQueueMetrics(self.metrics)
         self.event_metrics = EventMetrics(self.metrics)
+        self.certificate_metrics = CertificateMetrics(self.metrics)
 
     def informer(self, cache: Cache[Any], name: str = "") -> Informer[Any]:
         """Keeps the cache equal to the server; our own writes reach it directly."""

@@ -6,6 +6,7 @@ import random
 import socket
 import uuid
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from firebolt_operator.api import names, resources
@@ -25,6 +26,7 @@ from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.selectors import parse_selector
 from firebolt_operator.settings import Settings
 from firebolt_operator.version import current_version
+from firebolt_operator.wiring.admission import build_admission
 from firebolt_operator.wiring.controllers import build_controllers
 from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.serving import health_servers, metrics_servers
@@ -71,7 +73,10 @@ async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credenti
     fence = _fence(settings, clock)
     recorder = _recorder(metrics, credentials, fence)
     client = KubeClient.from_credentials(credentials, fence=fence, recorder=recorder, kinds=KINDS)
-    async with client:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(client)
+        reviewing = KubeClient.from_credentials(credentials, recorder=recorder, kinds=KINDS)
+        await stack.enter_async_context(reviewing)
         factory = ControllerFactory(
             settings=settings,
             bounds=bounds,
@@ -79,6 +84,7 @@ async def _run(settings: Settings, bounds: ResourceBounds, credentials: Credenti
             clock=clock,
             metrics=metrics,
             identity=f"{socket.gethostname()}_{uuid.uuid4()}",
+            admission_reader=reviewing,
         )
         manager = build_manager(factory, fence)
         _say_hello(settings, credentials)
@@ -105,13 +111,14 @@ def _recorder(metrics: Metrics, credentials: Credentials, fence: LeaseFence | Op
 
 
 def build_manager(factory: ControllerFactory, fence: LeaseFence | OpenFence) -> Manager:
-    built = build_controllers(factory)
+    built, admission = build_controllers(factory), build_admission(factory)
     servers, services = metrics_servers(factory)
+    health = health_servers(factory.settings.health_probe_bind_address, admission.ready or {})
     return Manager(
-        servers=[*health_servers(factory.settings.health_probe_bind_address), *servers],
+        servers=[*health, *servers, *admission.servers],
         informers=built.informers,
-        services=[*built.services, *services],
-        controllers=built.controllers,
+        services=[*built.services, *services, *admission.services],
+        controllers=[*built.controllers, *admission.controllers],
         election=_election(factory, fence) if isinstance(fence, LeaseFence) else None,
     )
 

@@ -3,11 +3,11 @@
 import os
 import random
 import ssl
+from collections.abc import Mapping
 from pathlib import Path
 
 from aiohttp import web
 
-from firebolt_operator.observability.metrics import CertificateMetrics
 from firebolt_operator.runtime.certificates import (
     CertificateFiles,
     ReloadingCertificate,
@@ -15,7 +15,7 @@ from firebolt_operator.runtime.certificates import (
     server_context,
 )
 from firebolt_operator.runtime.connections import WATCHING_LIMITS
-from firebolt_operator.runtime.health import health_app
+from firebolt_operator.runtime.health import Check, health_app, ping
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
@@ -27,8 +27,12 @@ DEFAULT_CERTIFICATES = Path(os.environ.get("TMPDIR") or "/tmp", "k8s-metrics-ser
 OFF = frozenset({"", "0"})
 
 
-def health_servers(address: str) -> list[HttpServer]:
-    return [] if address in OFF else [_for_watchers("health", health_app(), parse_bind_address(address))]
+def health_servers(address: str, ready: Mapping[str, Check]) -> list[HttpServer]:
+    """`ready`: what must hold besides being alive before anybody is sent here."""
+    if address in OFF:
+        return []
+    app = health_app(readyz={"readyz": ping, **ready})
+    return [_for_watchers("health", app, parse_bind_address(address))]
 
 
 def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[Service]]:
@@ -45,7 +49,7 @@ def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[
     files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
     if not files.exist:
         return [_for_watchers("metrics", app, address, server_context(self_signed_pem(factory.clock)))], []
-    certificate = ReloadingCertificate(files, factory.clock, CertificateMetrics(factory.metrics))
+    certificate = ReloadingCertificate(files, factory.clock, factory.certificate_metrics)
     return [_for_watchers("metrics", app, address, certificate.context)], [certificate]
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,16 @@ def _request(line: dict[str, Any]) -> tuple[str, str, int]:
 @contextmanager
 def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Generator[Installed]:
     _install(plane, values)
-    health, metrics = free_port(), free_port()
+    health, metrics, webhook = free_port(), free_port(), free_port()
+    _ask_on_loopback(plane, webhook)
     words = [
         *arguments(rendered(values, namespace=SYSTEM)),
         f"--kubeconfig={plane.kubeconfig_for(ACCOUNT, GROUPS)}",
         f"--leader-elect-namespace={SYSTEM}",
         f"--health-probe-bind-address=127.0.0.1:{health}",
         f"--metrics-bind-address=127.0.0.1:{metrics}",
+        f"--webhook-bind-address=127.0.0.1:{webhook}",
+        "--webhook-names=127.0.0.1",
     ]
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
     with log.open("wb") as sink:
@@ -72,3 +76,18 @@ def _install(plane: ControlPlane, values: dict[str, Any]) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"rollout status deployment/{RELEASE}" in done.stdout
+
+
+def _ask_on_loopback(plane: ControlPlane, port: int) -> None:
+    """Where the webhooks are installed: no pod answers for their Service here."""
+    for kind in ("validating", "mutating"):
+        path = f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/{RELEASE}"
+        status, answer = plane.http.text("GET", path)
+        if status != HTTPStatus.OK:
+            continue
+        configuration = json.loads(answer)
+        for webhook in configuration["webhooks"]:
+            where = webhook["clientConfig"].pop("service")
+            webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{where['path']}"
+        status, answer = plane.http.text("PUT", path, json.dumps(configuration))
+        assert status == HTTPStatus.OK, answer

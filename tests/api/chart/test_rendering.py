@@ -12,21 +12,30 @@ DEFAULT = [
     "ClusterRole firebolt-operator-apiserver-proxy",
     "ClusterRole firebolt-operator-manager",
     "ClusterRole firebolt-operator-metrics-auth",
+    "ClusterRole firebolt-operator-webhook",
     "ClusterRoleBinding firebolt-operator-apiserver-proxy",
     "ClusterRoleBinding firebolt-operator-manager",
     "ClusterRoleBinding firebolt-operator-metrics-auth",
+    "ClusterRoleBinding firebolt-operator-webhook",
     "Deployment system firebolt-operator",
+    "MutatingWebhookConfiguration firebolt-operator",
     "Role system firebolt-operator-leader-election",
+    "Role system firebolt-operator-webhook",
     "RoleBinding system firebolt-operator-leader-election",
+    "RoleBinding system firebolt-operator-webhook",
     "Service system firebolt-operator-metrics",
+    "Service system firebolt-operator-webhook",
     "ServiceAccount system firebolt-operator",
     "ValidatingAdmissionPolicy firebolt-gateway-accounts",
     "ValidatingAdmissionPolicy firebolt-gateway-wake",
     "ValidatingAdmissionPolicyBinding firebolt-gateway-accounts",
     "ValidatingAdmissionPolicyBinding firebolt-gateway-wake",
     "ValidatingAdmissionPolicyBinding firebolt-gateway-wake-without-list",
+    "ValidatingWebhookConfiguration firebolt-operator",
 ]
-CLUSTER_WIDE = [name for name in DEFAULT if name.startswith("ClusterRole") and "metrics-auth" not in name]
+CLUSTER_WIDE = [
+    name for name in DEFAULT if name.startswith("ClusterRole") and name.endswith(("manager", "apiserver-proxy"))
+]
 EVERYWHERE = [name for name in DEFAULT if name not in CLUSTER_WIDE]
 
 
@@ -65,6 +74,22 @@ def test_the_linter_has_nothing_to_say() -> None:
         pytest.param({"leaderElection": {"enabled": False}}, without("leader-election"), id="no-election"),
         pytest.param({"serviceAccount": {"create": False}}, without("ServiceAccount"), id="an-account-of-yours"),
         pytest.param({"admissionPolicy": {"create": False}}, without("AdmissionPolicy"), id="no-policy"),
+        pytest.param({"webhook": {"enabled": False}}, without("webhook", "Webhook"), id="no-webhooks"),
+        pytest.param(
+            {"webhook": {"certSecretName": "mine"}},
+            without(
+                "Role firebolt-operator-webhook",
+                "Role system firebolt-operator-webhook",
+                "Binding firebolt-operator-webhook",
+                "Binding system firebolt-operator-webhook",
+            ),
+            id="a-certificate-of-yours",
+        ),
+        pytest.param(
+            {"webhook": {"mutatingWebhookConfiguration": {"enabled": False}}},
+            without("Mutating"),
+            id="nothing-filled-in",
+        ),
     ],
 )
 def test_objects(values: dict[str, Any], expected: list[str]) -> None:
@@ -163,7 +188,9 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
     manifests = rendered(values)
     policy_is_verbatim = [each for each in manifests if "AdmissionPolicy" not in each["kind"]]
     assert {each["metadata"]["labels"]["team"] for each in policy_is_verbatim} == {"data"}
-    assert {each["metadata"]["annotations"]["note"] for each in policy_is_verbatim} == {"text"}
+    # Webhook configurations have annotations of their own, which put CAs into them.
+    plain = [each for each in policy_is_verbatim if "WebhookConfiguration" not in each["kind"]]
+    assert {each["metadata"]["annotations"]["note"] for each in plain} == {"text"}
     assert only(manifests, "ServiceAccount")["metadata"]["annotations"] == {"note": "text", "role": "arn"}
     pod = only(manifests, "Deployment")["spec"]["template"]["metadata"]
     assert (pod["labels"]["pod"], "team" in pod["labels"]) == ("p", False)
@@ -172,7 +199,8 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        pytest.param({"webhook": {"enabled": True}}, "not part of this version", id="webhooks"),
+        pytest.param({"webhook": {"certManager": {"enabled": True}}}, "issuerRef.name", id="no-issuer"),
+        pytest.param({"webhook": {"certSecret": "x"}}, "certSecret", id="misspelt-webhook"),
         pytest.param({"replicaCount": 2, "leaderElection": {"enabled": False}}, "leaderElection", id="two-leaders"),
         pytest.param({"replicaCount": 0}, "replicaCount", id="no-replicas"),
         pytest.param({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy", id="pull-policy"),
@@ -208,6 +236,32 @@ def test_the_policy_and_the_operator_know_the_operators_account(values: dict[str
     assert exemption["name"] == "is-not-the-operator"
     assert exemption["expression"] == f"request.userInfo.username != 'system:serviceaccount:somewhere:{account}'"
     assert parse_settings(arguments(manifests), {}).operator_account == f"somewhere/{account}"
+
+
+def test_the_operator_makes_its_own_certificate_unless_told_where_one_is() -> None:
+    own = parse_settings(arguments(rendered({})), {}).webhooks
+    assert own is not None
+    assert (own.secret, own.configuration) == (("system", "firebolt-operator-webhook-certificate"), "firebolt-operator")
+    assert own.names == ("firebolt-operator-webhook.system.svc",)
+    manifests = rendered({"webhook": {"certManager": {"enabled": True, "issuerRef": {"name": "ca"}}}})
+    pod = only(manifests, "Deployment")["spec"]["template"]["spec"]
+    (mount,) = pod["containers"][0]["volumeMounts"]
+    issued = parse_settings(arguments(manifests), {}).webhooks
+    assert issued is not None
+    assert issued.cert_path == mount["mountPath"]
+    certificate = only(manifests, "Certificate")["spec"]
+    assert certificate["dnsNames"] == list(own.names)
+    assert pod["volumes"][0]["secret"]["secretName"] == certificate["secretName"]
+    annotations = only(manifests, "ValidatingWebhookConfiguration")["metadata"]["annotations"]
+    assert annotations == {"cert-manager.io/inject-ca-from": f"system/{certificate['secretName']}"}
+
+
+def test_webhooks_of_one_team_ask_about_its_namespaces_only() -> None:
+    for kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
+        for webhook in only(rendered({"watchNamespaces": ["a"]}), kind)["webhooks"]:
+            (expression,) = webhook["namespaceSelector"]["matchExpressions"]
+            assert (expression["key"], expression["values"]) == ("kubernetes.io/metadata.name", ["a"])
+        assert all("namespaceSelector" not in webhook for webhook in only(rendered({}), kind)["webhooks"])
 
 
 def test_resources_may_be_numbers() -> None:

@@ -111,7 +111,7 @@ def _settings(rng: random.Random) -> Manifest:
     return {name: value for name, value in optional.items() if name == "template" or rng.random() < 0.3}
 
 
-def _engine(rng: random.Random) -> tuple[bytes, bytes]:
+def make_engine(rng: random.Random) -> tuple[bytes, bytes]:
     spec = _settings(rng) | {"instanceRef": "main", "replicas": rng.choice((0, 1, 3))}
     odd = {rng.choice(("replicas", "storage", "autoStop", "template")): odd_value(rng)} if rng.random() < 0.05 else {}
     engine = {"metadata": METADATA, "spec": spec | odd}
@@ -146,7 +146,7 @@ def _render_engine(given: tuple[bytes, bytes]) -> str | None:
     return str(len(repr(stored.spec)))
 
 
-def _instance(rng: random.Random) -> bytes:
+def make_instance(rng: random.Random) -> bytes:
     words = ("meta", "a<b>&", "\x01", "\u00e9", "x" * 60, 'q"\\', "\U0001f525")
     postgres = {
         "host": rng.choice(("db.example", "[::1]")),
@@ -208,10 +208,15 @@ ENGINE_SHAPES: Final[list[Shape[Any]]] = [
     lambda size: _grown_engine({"drainTimeout": "9" * size}),
     lambda size: _grown_engine({"template": {"metadata": {f"k{number}": 1 for number in range(size // 9)}}}),
 ]
+INSTANCE_SHAPES: Final[list[Shape[Any]]] = [
+    lambda size: json.dumps(
+        {"metadata": METADATA, "spec": {"id": "x" * size, "metadata": {}, "gateway": {"holdTimeout": "9" * size}}}
+    ).encode()
+]
 TARGETS: Final = (
     Target(
         name="engines, rendered",
-        make=_engine,
+        make=make_engine,
         read=_render_engine,
         findings=[
             _in_pod(volumes=[{"name": True}]),
@@ -227,17 +232,10 @@ TARGETS: Final = (
     ),
     Target(
         name="instances, rendered",
-        make=_instance,
+        make=make_instance,
         read=_render_instance,
         refusals=(SpecRejectedError,),
         is_accepted=is_known,
-        shapes=[
-            lambda size: json.dumps(
-                {
-                    "metadata": METADATA,
-                    "spec": {"id": "x" * size, "metadata": {}, "gateway": {"holdTimeout": "9" * size}},
-                }
-            ).encode()
-        ],
+        shapes=INSTANCE_SHAPES,
     ),
 )

@@ -1,0 +1,154 @@
+"""A namespace whose writes an operator judges: the process, the chart's own webhook configurations, and a person."""
+
+import http.client
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.kube_http import MERGE_PATCH
+from firebolt_local.cluster.ports import free_port
+from firebolt_operator.api.names import GROUP, VERSION
+from firebolt_operator.refs import Manifest
+from tests.support.chart import arguments, rendered
+
+PLURALS = {
+    "FireboltEngine": "fireboltengines",
+    "FireboltEngineClass": "fireboltengineclasses",
+    "FireboltInstance": "fireboltinstances",
+}
+CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
+ACCOUNT = "system:serviceaccount:{}:{}"
+
+
+@dataclass
+class Place:
+    plane: ControlPlane
+    namespace: str
+    log: Path
+    port: int = field(default_factory=free_port)
+    health: int = field(default_factory=free_port)
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        values = {"fullnameOverride": self.namespace, "watchNamespaces": [self.namespace]}
+        return rendered({**values, "engineResourceBounds": {"maxCPU": "32"}}, namespace=self.namespace)
+
+    def configurations(self) -> list[Manifest]:
+        """As the chart has them, but asked on loopback: there is no network of pods here."""
+        found = [each for each in self.manifests if each["kind"].endswith("WebhookConfiguration")]
+        for configuration in found:
+            for webhook in configuration["webhooks"]:
+                path = webhook["clientConfig"]["service"]["path"]
+                webhook["clientConfig"] = {"url": f"https://127.0.0.1:{self.port}{path}"}
+        return found
+
+    def configuration_path(self, kind: str = "validating") -> str:
+        return f"{CONFIGURATIONS}/{kind}webhookconfigurations/{self.namespace}"
+
+    def install(self) -> None:
+        for configuration in self.configurations():
+            self.plane.http.create(f"{CONFIGURATIONS}/{configuration['kind'].lower()}s", configuration)
+
+    def uninstall(self) -> None:
+        for kind in ("validating", "mutating"):
+            self.plane.http.text("DELETE", self.configuration_path(kind))
+
+    def start(self) -> None:
+        account = ACCOUNT.format(self.namespace, self.namespace)
+        words = [
+            *arguments(self.manifests),
+            f"--kubeconfig={self.plane.kubeconfig_for(account, ('system:masters',))}",
+            "--leader-elect=false",
+            f"--health-probe-bind-address=127.0.0.1:{self.health}",
+            "--metrics-bind-address=0",
+            f"--webhook-bind-address=127.0.0.1:{self.port}",
+            "--webhook-names=127.0.0.1",
+        ]
+        environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
+        with self.log.open("ab") as sink:
+            command = [sys.executable, "-m", "firebolt_operator.main", *words]
+            self.process = subprocess.Popen(command, env=environment, stdout=sink, stderr=sink)
+        self.plane.wait_until(self.is_ready, "the operator has a certificate")
+        self.plane.wait_until(self.is_judging, "the API server asks it")
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=60)
+            self.process = None
+
+    def is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.health, timeout=10)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.client.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def is_judging(self) -> bool:
+        status, answer = self.create(engine("probe", template=HOSTNAME), dry_run=True)
+        return status == http.client.FORBIDDEN and "denied the request" in answer
+
+    def path(self, kind: str, name: str = "") -> str:
+        path = f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{PLURALS[kind]}"
+        return f"{path}/{name}" if name else path
+
+    def create(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
+        query = "?dryRun=All" if dry_run else ""
+        return self.plane.http.text("POST", self.path(manifest["kind"]) + query, json.dumps(manifest))
+
+    def made(self, manifest: Manifest) -> Manifest:
+        status, answer = self.create(manifest)
+        assert status == http.client.CREATED, answer
+        return dict(json.loads(answer))
+
+    def patch(self, kind: str, name: str, change: Manifest, subresource: str = "") -> tuple[int, str]:
+        path = "/".join(filter(None, (self.path(kind, name), subresource)))
+        return self.plane.http.text("PATCH", path, json.dumps(change), MERGE_PATCH)
+
+    def delete(self, kind: str, name: str) -> tuple[int, str]:
+        return self.plane.http.text("DELETE", self.path(kind, name))
+
+    def found(self, kind: str, name: str) -> Manifest | None:
+        status, answer = self.plane.http.text("GET", self.path(kind, name))
+        return None if status == http.client.NOT_FOUND else dict(json.loads(answer))
+
+    def warnings(self, manifest: Manifest) -> list[str]:
+        """What kubectl prints after `Warning:`."""
+        http_of = self.plane.http
+        connection = http.client.HTTPSConnection(urlsplit(http_of.server).netloc, context=http_of.tls, timeout=30)
+        try:
+            path = self.path(manifest["kind"]) + "?dryRun=All"
+            connection.request("POST", path, json.dumps(manifest), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            assert response.status == http.client.CREATED, response.read()
+            return response.headers.get_all("Warning") or []
+        finally:
+            connection.close()
+
+
+HOSTNAME: Manifest = {"spec": {"hostname": "x"}}
+
+
+def an_object(kind: str, name: str, spec: Manifest) -> Manifest:
+    return {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def engine(name: str, **spec: Any) -> Manifest:
+    return an_object("FireboltEngine", name, {"instanceRef": "inst", "replicas": 0, **spec})
+
+
+def engine_class(name: str, **spec: Any) -> Manifest:
+    return an_object("FireboltEngineClass", name, {"template": {}, **spec})
+
+
+def instance(name: str, **spec: Any) -> Manifest:
+    return an_object("FireboltInstance", name, {"metadata": {}, "gateway": {}, **spec})
