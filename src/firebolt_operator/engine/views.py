@@ -8,6 +8,7 @@ import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import CONTAINER_ENGINE, ENGINE_CONFIG_KEY, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.texts import MOST_CHARACTERS
 from firebolt_operator.manifests.managed_fields import is_ours
 from firebolt_operator.manifests.subset import is_subset
@@ -139,14 +140,23 @@ _children = msgspec.json.Decoder(Child)
 
 
 def decode_child(body: bytes) -> Child:
-    return _children.decode(body)
+    return _kept(_children.decode(body))
+
+
+def _kept(child: Child) -> Child:
+    """Of what no engine owns, only that it is there: anybody may label anything like ours."""
+    owner = child.metadata.controller
+    if owner is not None and owner.kind == FIREBOLT_ENGINES.kind:
+        return child
+    return Child(metadata=msgspec.structs.replace(child.metadata, annotations={}))
 
 
 def decode_config_map(body: bytes) -> Child:
     """Anybody may fill a ConfigMap and label it like ours: its text is not kept, only whether it is what we write."""
     found = _config_maps.decode(body)
     config = found.data.config if found.data else None
-    return Child(metadata=found.metadata, data={} if config is None else {ENGINE_CONFIG_KEY: fingerprint(config)})
+    data = {} if config is None else {ENGINE_CONFIG_KEY: fingerprint(config)}
+    return _kept(Child(metadata=found.metadata, data=data))
 
 
 def fingerprint(text: str) -> str:
@@ -181,7 +191,7 @@ def decode_statefulset(body: bytes) -> Child:
     entries = kept.metadata.managed_fields
     ours = next((each for each in entries if is_ours(each.manager, each.operation)), None)
     return msgspec.structs.replace(
-        _children.decode(body),
+        decode_child(body),
         applied=bytes(ours.fields_v1) if ours else b"",
         is_observed=kept.status.observed_generation >= kept.metadata.generation,
     )

@@ -7,10 +7,12 @@ import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import LABEL_INSTANCE
+from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.manifests.managed_fields import applied_fields
 from firebolt_operator.refs import Manifest
 
 COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
+MOST_ENCODED: Final = 4096  # characters; a multiple of four
 KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 
 
@@ -18,7 +20,7 @@ class LiveObject(msgspec.Struct, frozen=True, kw_only=True):
     """A workload, Service, ConfigMap, budget or account as it is stored, without its bookkeeping."""
 
     metadata: ObjectMeta
-    content: dict[str, Any]  # what a rendered manifest is compared with
+    content: dict[str, Any]  # what a rendered manifest is compared with; empty of what is not ours
     owned: dict[str, Any]  # the fields that the server knows us to have applied; empty means none
     ready_replicas: int = 0
 
@@ -44,10 +46,16 @@ class _Claim(msgspec.Struct, frozen=True):
     metadata: ObjectMeta
 
 
+class _Credentials(msgspec.Struct, frozen=True):
+    username: str = ""
+    password: str = ""
+    database: str = ""
+
+
 class _Secret(msgspec.Struct, frozen=True):
     metadata: ObjectMeta
     type: str = ""
-    data: dict[str, str] | None = None
+    data: _Credentials | None = None
 
 
 _secrets: Final = msgspec.json.Decoder(_Secret)
@@ -60,25 +68,31 @@ def decode_live(body: bytes) -> LiveObject:
 
 def live_object(document: Manifest) -> LiveObject:
     metadata: Manifest = document["metadata"]
-    content: Manifest = {key: document[key] for key in COMPARED if key in document}
-    content["metadata"] = {key: metadata[key] for key in KEPT_METADATA if key in metadata}
+    kept, owned = msgspec.convert(metadata, ObjectMeta), applied_fields(metadata)
+    content: Manifest = {}
+    if owned or any(owner.kind == FIREBOLT_INSTANCES.kind for owner in kept.owner_references):
+        content = {key: document[key] for key in COMPARED if key in document}
+        content["metadata"] = {key: metadata[key] for key in KEPT_METADATA if key in metadata}
+    else:
+        # Of what is nobody's of ours, only that it is there: anybody may label anything like ours.
+        kept = msgspec.structs.replace(kept, annotations={})
     return LiveObject(
-        metadata=msgspec.convert(metadata, ObjectMeta),
+        metadata=kept,
         content=content,
-        owned=applied_fields(metadata),
+        owned=owned,
         ready_replicas=(document.get("status") or {}).get("readyReplicas") or 0,
     )
 
 
 def decode_secret(body: bytes) -> SecretView:
     secret = _secrets.decode(body)
-    data = secret.data or {}
+    data = secret.data or _Credentials()
     return SecretView(
         metadata=secret.metadata,
         type=secret.type,
-        filled=frozenset(key for key, value in data.items() if value),
-        username=_plain(data.get("username", "")),
-        database=_plain(data.get("database", "")),
+        filled=frozenset(key for key in data.__struct_fields__ if getattr(data, key)),
+        username=_plain(data.username),
+        database=_plain(data.database),
     )
 
 
@@ -88,7 +102,8 @@ def decode_metadata(body: bytes) -> ObjectMeta:
 
 
 def _plain(encoded: str) -> str:
+    """Its beginning at least: no name is as long."""
     try:
-        return base64.b64decode(encoded).decode(errors="replace")
+        return base64.b64decode(encoded[:MOST_ENCODED]).decode(errors="replace")
     except ValueError:
         return ""

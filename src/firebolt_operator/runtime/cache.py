@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from firebolt_operator.errors import ExpiredError
 from firebolt_operator.kube.ports import WatchEvent
+from firebolt_operator.kube.transport import ANSWER_LIMIT
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.coverage import EVERYWHERE, Coverage
 from firebolt_operator.runtime.indexes import IndexFunction
@@ -42,8 +43,10 @@ class Cache(Store[T]):
         *,
         coverage: Coverage = EVERYWHERE,
         indexes: Mapping[str, IndexFunction[T]] | None = None,
+        most_bytes: int = ANSWER_LIMIT,
     ) -> None:
-        super().__init__(resource.kind, decode, indexes=indexes)
+        """An object that is larger, as JSON, is set aside."""
+        super().__init__(resource.kind, decode, indexes=indexes, most_bytes=most_bytes)
         self.resource = resource
         self.coverage = coverage
         self._tombstones = Tombstones()

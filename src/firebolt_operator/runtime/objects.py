@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from firebolt_operator.kube.set_aside import SetAside, outline
+from firebolt_operator.kube.set_aside import is_readable, outline
 
 Key = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name."""
@@ -72,8 +72,8 @@ def header_of(body: bytes) -> Header:
 def aside_of(header: Header, body: bytes) -> Aside:
     """Slow: only for what was set aside."""
     try:
-        owned = _owned.decode(body if isinstance(body, SetAside) else outline(body))
-    except ValueError:
+        owned = _owned.decode(body if is_readable(body) else outline(body))
+    except (ValueError, RecursionError):
         return Aside(header, frozenset())
     return Aside(header, frozenset(owner.uid for owner in owned.metadata.owner_references))
 

@@ -8,6 +8,7 @@ import msgspec
 
 from firebolt_operator.errors import UnreadableError
 from firebolt_operator.kube.set_aside import SetAside
+from firebolt_operator.kube.transport import ANSWER_LIMIT
 from firebolt_operator.runtime.indexes import Indexes, IndexFunction
 from firebolt_operator.runtime.objects import Aside, Header, Key, aside_of
 
@@ -30,9 +31,15 @@ class Store(Generic[T]):
     """Values are shared by all readers: nobody changes them."""
 
     def __init__(
-        self, kind: str, decode: Callable[[bytes], T], *, indexes: Mapping[str, IndexFunction[T]] | None = None
+        self,
+        kind: str,
+        decode: Callable[[bytes], T],
+        *,
+        indexes: Mapping[str, IndexFunction[T]] | None = None,
+        most_bytes: int = ANSWER_LIMIT,
     ) -> None:
         self._decode = decode
+        self._most_bytes = most_bytes
         self.broken_total = 0
         self._kind = kind
         self._entries: dict[Key, Entry[T]] = {}
@@ -58,7 +65,9 @@ class Store(Generic[T]):
     def decode(self, body: bytes) -> T:
         """Raises UnreadableError, whatever the projection raises."""
         if isinstance(body, SetAside):
-            raise UnreadableError("nested too deeply, or no JSON at all")
+            raise UnreadableError("nested too deeply, too large, or no JSON at all")
+        if len(body) > self._most_bytes:
+            raise UnreadableError(f"it has {len(body)} bytes as JSON, and {self._most_bytes} are the most")
         try:
             return self._decode(body)
         except Exception as err:

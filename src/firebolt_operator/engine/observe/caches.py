@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
@@ -30,6 +30,9 @@ from firebolt_operator.reconciling.indexes import BY_CLASS, BY_ENGINE, BY_INSTAN
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
+
+# Of an object of our kinds, as JSON. They are kept whole, and what is made of a larger one would not fit into etcd.
+MOST_BYTES: Final = 512 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +68,10 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
             parse_engine,
             coverage=ours,
             indexes={BY_INSTANCE: _instance_of, BY_CLASS: _class_of},
+            most_bytes=MOST_BYTES,
         ),
-        engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours),
-        instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours),
+        engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours, most_bytes=MOST_BYTES),
+        instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours, most_bytes=MOST_BYTES),
         statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
         services=_child_cache(SERVICES, decode_child, namespaces),
         config_maps=_child_cache(CONFIG_MAPS, decode_config_map, namespaces),

@@ -18,7 +18,8 @@ LABELS = {"firebolt.io/instance": "inst"}
 
 def a_deployment(*, ready: int = 0, version: str = "1", **changes: Any) -> LiveObject:
     document: dict[str, Any] = {
-        "metadata": {"name": "d", "namespace": "ns", "uid": "u", "resourceVersion": version, "labels": LABELS},
+        "metadata": {"name": "d", "namespace": "ns", "uid": "u", "resourceVersion": version, "labels": LABELS}
+        | {"ownerReferences": [{"kind": "FireboltInstance", "name": "inst", "uid": "i"}]},
         "spec": {"replicas": 2},
         "status": {"readyReplicas": ready},
         **changes,
