@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import urllib.request
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +74,7 @@ class Town:
         await self.client.delete(ref, uid=found["metadata"]["uid"])
 
     @contextmanager
-    def replica(self) -> Iterator[Replica]:
+    def replica(self) -> Generator[Replica]:
         address = f"127.0.0.1:{free_port()}"
         flags = [
             f"--kubeconfig={self.kubeconfig}",
