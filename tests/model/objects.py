@@ -126,6 +126,8 @@ class MemoBlueprint:
         return rendered(self._owner, self._spec, "service", generation)
 
     def drift(self, statefulset: Child) -> str | None:
+        if not statefulset.spec:
+            return "nothing is known of what is somebody else's"
         return drift(self._spec, spec_of(statefulset.spec), statefulset.generation or 0)
 
 

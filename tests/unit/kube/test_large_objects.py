@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from firebolt_operator.errors import AnswerTooLongError, UnansweredError, UnreadableError
+from firebolt_operator.errors import AnswerTooLongError, TransientError, UnansweredError, UnreadableError
 from firebolt_operator.kube import transport
 from firebolt_operator.kube.page_size import LEAST_WHEN_SLOW, PageSize
 from firebolt_operator.kube.ports import Page, Scope
@@ -143,3 +143,25 @@ async def test_given_an_event_that_is_too_long_then_it_is_set_aside_and_the_watc
     assert [event.type for event in events] == ["MODIFIED", "DELETED"]
     assert isinstance(events[0].body, SetAside)
     assert json.loads(events[0].body) == {"metadata": metadata}
+
+
+async def test_given_a_page_that_did_not_come_in_time_then_the_next_list_asks_for_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shelf, limits = Shelf([10] * 3), list[str]()
+    async with WireServer(shelf) as server, a_client(server.url) as client:
+        exchange = transport.Transport.exchange
+
+        async def late(self: transport.Transport, call: transport.Call) -> transport.Answer:
+            limits.append(call.path.rpartition("limit=")[2])
+            if len(limits) == 1:
+                raise TransientError("the deadline passed") from TimeoutError()
+            return await exchange(self, call)
+
+        monkeypatch.setattr(transport.Transport, "exchange", late)
+        with pytest.raises(TransientError):
+            await client.list(SCOPE)
+        assert len(await client.list(SCOPE)) == 3
+        await client.list(SCOPE)
+        await client.list(SCOPE)
+    assert limits == ["500", "250", "250", "500"]
