@@ -12,9 +12,9 @@ from http import HTTPStatus
 from typing import Final, Protocol, cast
 
 from firebolt_operator.runtime.clock import Clock, Timer
+from firebolt_operator.runtime.handshakes import secured
 from firebolt_operator.runtime.request_gate import RefusedRequestError, RequestGate
 
-SHUTDOWN_SECONDS: Final = 5.0  # for the peer's part in the end of a TLS connection
 NOTHING_UNSENT: Final = 1  # bytes; a transport that has more unsent says so, which starts a deadline
 
 
@@ -113,7 +113,7 @@ class Connection(asyncio.Protocol):
         self._socket: asyncio.Transport | None = None
         self._transport: asyncio.Transport | None = None  # what the HTTP library writes to: the socket, or TLS over it
         self._securing: asyncio.Task[None] | None = None
-        self._early = b""  # the end of a handshake may come with the first request
+        self._early = b""  # came before anybody could read it: the begin of a handshake, or a request with its end
         self._body: RequestBody | None = None  # of the request that is being answered
         self._deadline: Timer | None = None
         self._sending: Timer | None = None
@@ -143,10 +143,9 @@ class Connection(asyncio.Protocol):
     async def _secure(self, socket: asyncio.Transport, tls: ssl.SSLContext) -> None:
         if not self.is_known:
             return
+        early, self._early = self._early, b""
         try:
-            transport = await asyncio.get_running_loop().start_tls(
-                socket, self, tls, server_side=True, ssl_shutdown_timeout=SHUTDOWN_SECONDS
-            )
+            transport = await secured(socket, self, tls, early)
         except OSError:  # what the peer sent is no handshake, or it left
             self.abort()
             return
