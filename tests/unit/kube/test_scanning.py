@@ -1,7 +1,6 @@
 """Are the parts of a JSON text found, however deep it is, and in a time that grows with it and no faster?"""
 
 import json
-import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firebolt_operator.kube.scanning import elements, members
+from tests.support.growth import STEEPEST, growth
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -100,15 +100,7 @@ TEXTS: dict[str, Text] = {
 
 @pytest.mark.parametrize("made", [pytest.param(made, id=name) for name, made in TEXTS.items()])
 def test_time_grows_with_the_text_and_no_faster(made: Text) -> None:
-    def seconds(size: int) -> float:
-        text = made(size)
-        began_at = time.thread_time()
-        for _ in range(3):
-            list(elements(text))
-        return time.thread_time() - began_at
-
-    small = min(seconds(40_000) for _ in range(3)) + 0.001  # below that a clock tells nothing
-    assert seconds(400_000) < 40 * small  # ten times as long; a square would take a hundred times
+    assert growth(lambda text: list(elements(text)), made, ()) < STEEPEST
 
 
 def test_scanning_needs_no_memory_of_its_own() -> None:
