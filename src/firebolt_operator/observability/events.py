@@ -11,6 +11,7 @@ from typing import Protocol
 
 from firebolt_operator.errors import FencedError, OperatorError
 from firebolt_operator.kube.ports import Writer
+from firebolt_operator.pace import Pace
 from firebolt_operator.refs import Manifest, Ref, Warn
 
 MOST_NOTE_BYTES = 1024
@@ -30,8 +31,7 @@ class _Allowance:
 
     def __init__(self) -> None:
         self._told: dict[tuple[str, str], int] = {}  # by object and reason, a hash of what was said
-        self._left = float(BURST)
-        self._since: datetime | None = None
+        self.pace = Pace(per_second=PER_SECOND, burst=BURST)
 
     def is_known(self, uid: str, warning: Warn) -> bool:
         return self._told.get((uid, warning.reason)) == hash(warning.note)
@@ -44,16 +44,6 @@ class _Allowance:
 
     def forget(self, uid: str, reason: str) -> None:
         self._told.pop((uid, reason), None)
-
-    def takes_one(self, now: datetime) -> bool:
-        if self._since is not None:
-            passed = max((now - self._since).total_seconds(), 0.0)
-            self._left = min(self._left + passed * PER_SECOND, BURST)
-        self._since = now
-        if self._left < 1.0:
-            return False
-        self._left -= 1.0
-        return True
 
 
 class EventSender:
@@ -68,9 +58,10 @@ class EventSender:
         allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
         if allowance.is_known(uid, warning):
             return
-        if not allowance.takes_one(now):
+        if not allowance.pace.is_free(now.timestamp()):
             self._lose(regarding, warning, "too many warnings of this namespace")
             return
+        allowance.pace.take(now.timestamp())
         try:
             await self._writer.create(self._event(regarding, uid, warning, now))
         except FencedError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from firebolt_operator.wake.decide.pace import Pace
+from firebolt_operator.pace import Pace
 from firebolt_operator.wake.decide.wake_requests import IsWaiting, WakeRequests
 
 MOST_STRANGERS: Final = 64

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
-from firebolt_operator.wake.decide.pace import Pace
+from firebolt_operator.pace import Pace
 
 REFRESH_SECONDS: Final = 30.0
 REFUSED_SECONDS: Final = 5.0  # an engine that does not exist is not looked for more often

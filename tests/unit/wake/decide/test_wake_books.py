@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from firebolt_operator.wake.decide.pace import Pace
+from firebolt_operator.pace import Pace
 from firebolt_operator.wake.decide.wake_books import (
     MOST_ACCEPTED,
     MOST_STRANGERS,
