@@ -9,6 +9,7 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import EngineClassReason, EnginePhase, EngineReason, InstancePhase
+from firebolt_operator.engine.decide.conditions import instance_not_ready
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
 from firebolt_operator.policy.class_checks import check_class_template
@@ -73,14 +74,8 @@ def instance_gate(reference: Ref, instance: FireboltInstance | None) -> Instance
 
 
 def _instance_blocks(message: str) -> Refusal:
-    return Refusal(
-        ready=Verdict(
-            status="False",
-            reason=EngineReason.INSTANCE_NOT_READY,
-            message="Referenced FireboltInstance is not ready",
-        ),
-        instance=Verdict(status="False", reason=EngineReason.INSTANCE_NOT_READY, message=message),
-    )
+    ready = instance_not_ready("Referenced FireboltInstance is not ready")
+    return Refusal(ready=ready, instance=instance_not_ready(message))
 
 
 def _lacks_auth(instance: FireboltInstance) -> bool:
