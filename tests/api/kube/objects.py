@@ -9,7 +9,6 @@ from firebolt_operator.refs import Manifest, Ref, Resource
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 PODS = Resource("", "v1", "pods", "Pod")
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
-REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 
 
