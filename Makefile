@@ -79,8 +79,8 @@ demo-simulated: setup  ## the operator on a control plane with simulated pods; n
 demo-clean: setup  ## remove what the demos left
 	@$(LOCAL) demo --clean --page $(DEMO_PAGE)
 
-crds: setup  ## write config/crd and the reference pages from the models
-	@$(PY) scripts/write_crds.py
+crds: setup  ## write config/crd, the charts and the reference pages from the models
+	@$(PY) scripts/write_crds.py && $(PY) scripts/write_reference.py
 
 lock: setup  ## pin dependencies again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv

@@ -10,9 +10,21 @@ from firebolt_local.programs import provision
 from firebolt_local.testing.installer import CHART, RELEASE
 from firebolt_operator.refs import Manifest
 
-__all__ = ["CHART", "RELEASE", "arguments", "helm", "names", "only", "refusal", "rendered", "rendered_text"]
+__all__ = [
+    "CHART",
+    "CRDS_CHART",
+    "RELEASE",
+    "arguments",
+    "helm",
+    "names",
+    "only",
+    "refusal",
+    "rendered",
+    "rendered_text",
+]
 
 SECONDS = 120
+CRDS_CHART = CHART.resolve().with_name("firebolt-operator-crds")
 
 
 def helm(*words: str, values: Mapping[str, Any] | None = None) -> "subprocess.CompletedProcess[str]":

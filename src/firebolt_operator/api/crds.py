@@ -1,6 +1,8 @@
 """What are our three kinds to the API server? The CustomResourceDefinitions, made from the models."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
@@ -103,14 +105,15 @@ def crd_manifests() -> list[Manifest]:
     return [_definition(kind) for kind in KINDS]
 
 
-def crd_files() -> dict[str, str]:
+def crd_files(annotations: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """The YAML text of each definition under the name of its file."""
-    return {
-        f"{kind.resource.plural}.yaml": yaml.dump(
-            _definition(kind), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120
-        )
-        for kind in KINDS
-    }
+    extra = {"annotations": dict(annotations)} if annotations else {}
+    return {f"{kind.resource.plural}.yaml": _text(_definition(kind), extra) for kind in KINDS}
+
+
+def _text(definition: Manifest, extra: Manifest) -> str:
+    definition["metadata"] |= extra
+    return yaml.dump(definition, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 def crd_documents() -> str:

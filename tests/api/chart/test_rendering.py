@@ -1,12 +1,13 @@
 """What does the chart render, and what does it refuse?"""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from firebolt_operator.settings import parse_settings
-from tests.support.chart import CHART, RELEASE, arguments, helm, names, only, refusal, rendered
+from tests.support.chart import CHART, CRDS_CHART, RELEASE, arguments, helm, names, only, refusal, rendered
 
 DEFAULT = [
     "ClusterRole firebolt-operator-apiserver-proxy",
@@ -43,8 +44,9 @@ def without(*words: str) -> list[str]:
     return [name for name in DEFAULT if not any(word in name for word in words)]
 
 
-def test_the_linter_has_nothing_to_say() -> None:
-    done = helm("lint", "--strict", str(CHART))
+@pytest.mark.parametrize("chart", [CHART, CRDS_CHART], ids=["operator", "crds"])
+def test_the_linter_has_nothing_to_say(chart: Path) -> None:
+    done = helm("lint", "--strict", str(chart))
     assert done.returncode == 0, done.stdout
 
 
@@ -90,6 +92,10 @@ def test_the_linter_has_nothing_to_say() -> None:
             without("Mutating"),
             id="nothing-filled-in",
         ),
+        pytest.param(
+            {"replicaCount": 2}, sorted([*DEFAULT, "PodDisruptionBudget system firebolt-operator"]), id="replicas"
+        ),
+        pytest.param({"replicaCount": 2, "podDisruptionBudget": {"create": False}}, DEFAULT, id="no-budget"),
     ],
 )
 def test_objects(values: dict[str, Any], expected: list[str]) -> None:
@@ -162,7 +168,23 @@ def test_the_container_can_do_as_little_as_possible() -> None:
         "capabilities": {"drop": ["ALL"]},
     }
     assert container["command"] == ["/manager"]
-    assert {"volumes", "volumeMounts", "resources"} & {*pod, *container} == set()
+    assert {"volumes", "volumeMounts"} & {*pod, *container} == set()
+
+
+def test_by_default_the_operator_asks_for_resources_and_is_not_limited() -> None:
+    container = only(rendered({}), "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    assert {"cpu", "memory"} == set(container["resources"]["requests"])
+    assert "limits" not in container["resources"]
+    none = only(rendered({"resources": {"requests": None}}), "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    assert "resources" not in none
+
+
+@pytest.mark.parametrize("most", [2, "50%"])
+def test_a_drained_node_takes_a_part_of_the_replicas(most: int | str) -> None:
+    manifests = rendered({"replicaCount": 3, "podDisruptionBudget": {"maxUnavailable": most}})
+    budget = only(manifests, "PodDisruptionBudget")["spec"]
+    assert budget["maxUnavailable"] == most
+    assert budget["selector"] == only(manifests, "Deployment")["spec"]["selector"]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +207,12 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
         "podLabels": {"pod": "p"},
         "serviceAccount": {"annotations": {"role": "arn"}},
     }
-    manifests = rendered(values)
-    policy_is_verbatim = [each for each in manifests if "AdmissionPolicy" not in each["kind"]]
-    assert {each["metadata"]["labels"]["team"] for each in policy_is_verbatim} == {"data"}
+    everything = {"replicaCount": 2, "networkPolicy": {"enabled": True, "namespaces": ["a"]}}
+    manifests = rendered(values | everything)
+    assert {each["metadata"]["labels"]["team"] for each in manifests} == {"data"}
+    assert {each["metadata"]["labels"]["app.kubernetes.io/managed-by"] for each in manifests} == {"Helm"}
     # Webhook configurations have annotations of their own, which put CAs into them.
-    plain = [each for each in policy_is_verbatim if "WebhookConfiguration" not in each["kind"]]
+    plain = [each for each in manifests if "WebhookConfiguration" not in each["kind"]]
     assert {each["metadata"]["annotations"]["note"] for each in plain} == {"text"}
     assert only(manifests, "ServiceAccount")["metadata"]["annotations"] == {"note": "text", "role": "arn"}
     pod = only(manifests, "Deployment")["spec"]["template"]["metadata"]
@@ -213,6 +236,8 @@ def test_labels_and_annotations_of_yours_are_on_objects_and_not_on_pods() -> Non
         pytest.param(
             {"serviceMonitor": {"operator": {"bearerTokenSecret": {"nam": "x"}}}}, "nam", id="misspelt-far-inside"
         ),
+        pytest.param({"podDisruptionBudget": {"maxUnavailable": 0}}, "maxUnavailable", id="undrainable"),
+        pytest.param({"podDisruptionBudget": {"maxUnavailable": "half"}}, "maxUnavailable", id="no-share"),
         pytest.param({"image": {"digest": "0123"}}, "digest", id="no-digest"),
         pytest.param({"serviceMonitor": {"operator": {"enabled": True}}}, "certSecretName", id="no-ca"),
     ],
@@ -265,7 +290,7 @@ def test_webhooks_of_one_team_ask_about_its_namespaces_only() -> None:
 
 
 def test_resources_may_be_numbers() -> None:
-    resources = {"limits": {"cpu": 1, "memory": "256Mi"}}
+    resources = {"limits": {"cpu": 1, "memory": "256Mi"}, "requests": {"cpu": 0.5, "memory": 134217728}}
     pod = only(rendered({"resources": resources}), "Deployment")["spec"]["template"]["spec"]
     assert pod["containers"][0]["resources"] == resources
 
@@ -285,6 +310,20 @@ def test_monitors_come_when_asked_for() -> None:
     (endpoint,) = only(manifests, "ServiceMonitor")["spec"]["endpoints"]
     assert (endpoint["port"], endpoint["scheme"]) == ("https", "https")
     assert endpoint["authorization"]["credentials"] == {"name": "scraper", "key": "token"}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        pytest.param({}, {"any": True}, id="everywhere"),
+        pytest.param({"watchNamespaces": ["a", "b"]}, {"matchNames": ["a", "b"]}, id="where-the-operator-looks"),
+        pytest.param({"podMonitor": {"allNamespaces": False}}, None, id="beside-the-operator"),
+    ],
+)
+def test_monitors_find_pods_in_every_namespace_of_the_operator(values: dict[str, Any], expected: object) -> None:
+    switched = values.get("podMonitor", {}) | {"engines": {"enabled": True}, "gateway": {"enabled": True}}
+    monitors = [each for each in rendered(values | {"podMonitor": switched}) if each["kind"] == "PodMonitor"]
+    assert [each["spec"].get("namespaceSelector") for each in monitors] == [expected, expected]
 
 
 SCRAPED = {"serviceMonitor": {"operator": {"enabled": True}}}

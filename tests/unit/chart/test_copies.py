@@ -14,18 +14,31 @@ from firebolt_operator.api.names import LEASE_NAME
 from firebolt_operator.flags import parse_flags
 from firebolt_operator.settings import FLAGS
 from firebolt_operator.version import SOURCE_TREE
+from scripts.write_crds import targets
 
 REPOSITORY = Path(__file__).parents[3]
 CHART = REPOSITORY / "charts/firebolt-operator"
+CRDS_CHART = REPOSITORY / "charts/firebolt-operator-crds"
 
 
-@pytest.mark.parametrize("name", sorted(crd_files()))
-def test_a_crd_of_the_chart_is_the_generated_one(name: str) -> None:
-    assert (CHART / "crds" / name).read_text() == crd_files()[name], "run make crds"
+@pytest.mark.parametrize("folder", targets(), ids=lambda folder: str(folder.relative_to(REPOSITORY)))
+def test_every_copy_of_the_definitions_is_the_generated_one_and_there_is_no_other(folder: Path) -> None:
+    assert {path.name: path.read_text() for path in folder.iterdir()} == targets()[folder], "run make crds"
 
 
-def test_the_chart_has_no_other_crd() -> None:
-    assert {path.name for path in (CHART / "crds").iterdir()} == set(crd_files())
+def test_helm_keeps_the_definitions_of_their_own_chart_and_finds_nothing_to_fill_in() -> None:
+    for path in (CRDS_CHART / "templates").iterdir():
+        definition = yaml.safe_load(path.read_text())
+        assert definition["metadata"].pop("annotations") == {"helm.sh/resource-policy": "keep"}
+        assert definition == yaml.safe_load(crd_files()[path.name])
+        assert "{{" not in path.read_text()
+
+
+def test_both_charts_are_of_one_version() -> None:
+    chart, crds = (yaml.safe_load((folder / "Chart.yaml").read_text()) for folder in (CHART, CRDS_CHART))
+    assert {key: chart[key] for key in ("version", "appVersion", "kubeVersion")} == {
+        key: crds[key] for key in ("version", "appVersion", "kubeVersion")
+    }
 
 
 def test_the_admission_policy_of_the_chart_is_the_one_in_config() -> None:
