@@ -13,9 +13,13 @@ PATH = r"[\w./-]*(?:/|\.(?:py|md|lua|yaml|sh))"
 PATHS = sorted(set(re.findall(rf"`({PATH}[\w./-]*)`", MAP)))
 SYMBOLS = sorted(set(re.findall(rf"`({PATH})` \(`(\w+)`\)", MAP)))
 ROOMS = frozenset({"observe/", "decide/", "render/", "act/", "envoy/"})
+OF_THE_PLUGIN = frozenset({"commands/", "kubectl/"})
 OF_THE_LOCAL_CLUSTER = frozenset({"cluster/", "node/", "programs/", "images/", "standins/", "testing/", "demo/"})
 RELATIVE = (
-    ROOMS | OF_THE_LOCAL_CLUSTER | {"lifecycle.py", "reconcile.py", "config_map.py", "services.py", "statefulset.py"}
+    ROOMS
+    | OF_THE_LOCAL_CLUSTER
+    | OF_THE_PLUGIN
+    | {"lifecycle.py", "reconcile.py", "config_map.py", "services.py", "statefulset.py"}
 )
 
 

@@ -16,7 +16,7 @@ import firebolt_operator
 PACKAGE = Path(firebolt_operator.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
 LINTER = Path(sys.executable).with_name("lint-imports")
-ABOUT_OTHERS = ("firebolt_local", "tests")
+ABOUT_OTHERS = ("firebolt_local", "kubectl_firebolt", "tests")
 PURE_PACKAGES = ("api", "gateway", "manifests", "policy")
 PURE_ROOMS = ("decide", "render")
 IMPURE = ("aiohttp", "asyncio", "logging", "os", "random", "time")

@@ -1,0 +1,7 @@
+"""What time is it? Asked here and nowhere else."""
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 - the one place that asks

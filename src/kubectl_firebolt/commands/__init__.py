@@ -1,0 +1,1 @@
+"""What people type: flags in, kubectl run, words out. Decisions are made elsewhere."""

@@ -1,0 +1,1 @@
+../firebolt_operator/api/names.py
