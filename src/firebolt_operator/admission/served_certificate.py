@@ -16,13 +16,18 @@ class ServedCertificate:
 
     def __init__(self, cache: Cache[ServedPair], recorder: CertificateRecorder) -> None:
         self.context = empty_server_context()
+        self._cache = cache
         self._recorder = recorder
         self._seen = b""
         cache.subscribe(self._changed)
 
-    def is_loaded(self) -> bool:
-        """Before, every handshake fails: the replica must not be asked."""
-        return bool(self._seen)
+    def is_ready(self, *, leads: bool) -> bool:
+        """Before it has a certificate, every handshake fails: the replica must not be asked.
+
+        But where there is none for anybody, only the leader waits for it. The leader may be of an earlier release that
+        makes none and, in a rolling update, leaves no sooner than its successor is ready.
+        """
+        return bool(self._seen) or (not leads and self._cache.is_synced and not len(self._cache))
 
     def _changed(self, _old: ServedPair | None, new: ServedPair | None) -> None:
         if new is None or not new.pem:

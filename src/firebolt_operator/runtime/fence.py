@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Final
 
 from firebolt_operator.errors import FencedError
 from firebolt_operator.runtime.clock import Clock
@@ -10,6 +11,8 @@ from firebolt_operator.runtime.dead_man import DeadMansSwitch
 
 class OpenFence:
     """Without election nobody else writes."""
+
+    is_open: Final = True
 
     def remaining(self) -> float:
         return math.inf
@@ -49,6 +52,10 @@ class LeaseFence:
     def is_in_doubt(self) -> bool:
         """Whether a write of ours may still be on its way: for as long as the lease would keep others waiting."""
         return self.clock.monotonic() - self._doubted_at < self.lease_duration
+
+    @property
+    def is_open(self) -> bool:
+        return self.clock.monotonic() < self._open_until
 
     def stand_down(self) -> None:
         """Nothing of ours writes any more, and the lease is about to be given away."""

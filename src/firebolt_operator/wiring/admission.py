@@ -58,11 +58,11 @@ class _Certificate:
     ready: Mapping[str, Check] | None = None
 
 
-def build_admission(factory: ControllerFactory) -> Admission:
+def build_admission(factory: ControllerFactory, leads: Check) -> Admission:
     settings = factory.settings.webhooks
     if settings is None:
         return Admission()
-    shown = _from_files(factory, settings) if settings.cert_path else _own(factory, settings)
+    shown = _from_files(factory, settings) if settings.cert_path else _own(factory, settings, leads)
     app = admission_app(_webhooks(factory), WebhookMetrics(factory.metrics), factory.clock)
     server = HttpServer("webhook", app, parse_bind_address(settings.bind_address), shown.context)
     return Admission(servers=(server,), services=shown.services, controllers=shown.controllers, ready=shown.ready)
@@ -94,7 +94,7 @@ def _from_files(factory: ControllerFactory, settings: WebhookSettings) -> _Certi
     return _Certificate(context=certificate.context, services=(certificate,))
 
 
-def _own(factory: ControllerFactory, settings: WebhookSettings) -> _Certificate:
+def _own(factory: ControllerFactory, settings: WebhookSettings, leads: Check) -> _Certificate:
     """Informers as services: the controllers of our kinds must not wait for what only webhooks need."""
     secret = Ref(SECRETS, *settings.secret)
     pairs: Cache[ServedPair] = Cache(
@@ -116,7 +116,7 @@ def _own(factory: ControllerFactory, settings: WebhookSettings) -> _Certificate:
         context=served.context,
         services=tuple(informers),
         controllers=(controller,),
-        ready={"webhook-certificate": served.is_loaded},
+        ready={"webhook-certificate": lambda: served.is_ready(leads=leads())},
     )
 
 

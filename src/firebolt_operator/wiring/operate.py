@@ -111,7 +111,7 @@ def _recorder(metrics: Metrics, credentials: Credentials, fence: LeaseFence | Op
 
 
 def build_manager(factory: ControllerFactory, fence: LeaseFence | OpenFence) -> Manager:
-    built, admission = build_controllers(factory), build_admission(factory)
+    built, admission = build_controllers(factory), build_admission(factory, lambda: fence.is_open)
     servers, services = metrics_servers(factory)
     health = health_servers(factory.settings.health_probe_bind_address, admission.ready or {})
     return Manager(

@@ -244,7 +244,7 @@ class Recorder:
 async def test_a_replica_shows_the_new_certificate_without_a_restart(world: World) -> None:
     cache: Cache[ServedPair] = Cache(SECRETS, decode_served_pair, coverage=Coverage(("ops",), name="webhook"))
     certificate = ServedCertificate(cache, Recorder())
-    assert not certificate.is_loaded()
+    assert not certificate.is_ready(leads=True)
     server = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=certificate.context)
     port = server.sockets[0].getsockname()[1]
     async with server:
@@ -256,8 +256,21 @@ async def test_a_replica_shows_the_new_certificate_without_a_restart(world: Worl
             await world.settle()
             body = secret_body(world.server.secret, version)
             cache.watched("ops", an_event("ADDED", body))
-            assert certificate.is_loaded()
+            assert certificate.is_ready(leads=True)
             await handshake(port, world.data[CA_BUNDLE])
+
+
+def test_only_the_leader_waits_for_a_certificate_that_nobody_has() -> None:
+    cache: Cache[ServedPair] = Cache(SECRETS, decode_served_pair, coverage=Coverage(("ops",), name="webhook"))
+    certificate = ServedCertificate(cache, Recorder())
+    assert not certificate.is_ready(leads=False)  # nobody knows yet whether there is one
+    cache.end_list(cache.begin_list("ops", 10))
+    # An earlier release may lead: it makes no certificate, and stays until its successor is ready.
+    assert certificate.is_ready(leads=False)
+    assert not certificate.is_ready(leads=True)
+    empty = {"metadata": {"namespace": "ops", "name": "webhook"}, "data": {}}
+    cache.watched("ops", an_event("ADDED", secret_body(empty, 11)))
+    assert not certificate.is_ready(leads=False)  # whoever wrote it is at work
 
 
 def secret_body(secret: Manifest | None, version: int) -> bytes:
