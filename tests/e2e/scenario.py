@@ -127,11 +127,13 @@ class Scenario:
         return Ref(resource, self.namespace, name)
 
     async def leave(self) -> None:
-        """Engines before the classes that they use."""
-        for ref in reversed(self._made):
+        """Engines before the classes that they use, which nobody may delete as long as there are any."""
+        engines = [ref for ref in self._made if ref.resource == FIREBOLT_ENGINES]
+        for ref in engines:
             await self.delete(ref)
-        gone = [(ref.resource, ref.name) for ref in self._made]
-        await self.until(lambda: not any(self.informer.get(*each) for each in gone), "engines to be gone")
+        await self.until(lambda: not any(self.informer.get(*_key(ref)) for ref in engines), "engines to be gone")
+        for ref in self._made:
+            await self.delete(ref)
 
     async def _make(self, resource: Resource, name: str, spec: Manifest) -> None:
         metadata = {"name": name, "namespace": self.namespace}
@@ -141,6 +143,10 @@ class Scenario:
         await self.client.create(
             {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
         )
+
+
+def _key(ref: Ref) -> tuple[Resource, str]:
+    return ref.resource, ref.name
 
 
 async def output(*command: str, seconds: float = 120) -> str:

@@ -1,6 +1,7 @@
 """Is any query lost while an engine changes in other ways than its size?"""
 
 import asyncio
+import secrets
 from datetime import timedelta
 
 from firebolt_local.images.standin_images import ENGINE, ENGINE_NEXT
@@ -21,11 +22,12 @@ GAP = timedelta(milliseconds=700)  # between two edits: long enough to be seen, 
 
 
 async def test_given_queries_when_the_image_changes_through_a_class_then_none_is_lost(scenario: Scenario) -> None:
-    await scenario.make_class("shared", _template(ENGINE))
-    await scenario.make_resting_engine("classy", engineClassRef="shared")
+    shared = f"shared-{secrets.token_hex(3)}"  # a class that was deleted is there for another minute
+    await scenario.make_class(shared, _template(ENGINE))
+    await scenario.make_resting_engine("classy", engineClassRef=shared)
     async with scenario.load("classy"):
         await scenario.client.merge_patch(
-            scenario.ref(FIREBOLT_ENGINE_CLASSES, "shared"), {"spec": {"template": _template(ENGINE_NEXT)}}
+            scenario.ref(FIREBOLT_ENGINE_CLASSES, shared), {"spec": {"template": _template(ENGINE_NEXT)}}
         )
         await scenario.until(lambda: _images(scenario, "classy") == {ENGINE, ENGINE_NEXT}, "two images side by side")
         await scenario.until(lambda: _images(scenario, "classy") == {ENGINE_NEXT}, "the new image alone")

@@ -23,6 +23,7 @@ from firebolt_operator.refs import Manifest
 from tests.e2e.environment import INSTANCE
 from tests.e2e.informer import is_ready
 from tests.e2e.killing import kill, process_of
+from tests.e2e.knocking import when_judged
 from tests.e2e.operator_pod import leading_operator
 from tests.e2e.scenario import Scenario
 
@@ -65,7 +66,7 @@ async def test_given_queries_when_the_operator_is_killed_then_none_is_lost_and_a
     async with scenario.load("alone"):
         operator = await leading_operator(scenario.environment, scenario.client)
         await operator.kill()
-        edited = await scenario.edit("alone", replicas=1)
+        edited = await when_judged(lambda: scenario.edit("alone", replicas=1))
         await scenario.at_rest("alone", 1, since=edited)
         assert (await leading_operator(scenario.environment, scenario.client)).name != operator.name
 

@@ -18,17 +18,15 @@ from tests.support.chart import arguments, only, rendered
 pytestmark = pytest.mark.quick
 
 
-async def test_given_the_chart_when_installed_then_only_drain_settle_and_webhooks_differ_from_its_defaults(
+async def test_given_the_chart_when_installed_then_only_drain_settle_differs_from_its_defaults(
     scenario: Scenario,
 ) -> None:
-    """Without webhooks: these tests go on writing engines while the operator is dead, which nobody can with them."""
-    values = {"drainSettle": DRAIN_SETTLE, "webhook": {"enabled": False}}
-    wanted = only(rendered(values, namespace=NAMESPACE), "Deployment")
+    wanted = only(rendered({"drainSettle": DRAIN_SETTLE}, namespace=NAMESPACE), "Deployment")
     live = await scenario.client.get(Ref(DEPLOYMENTS, NAMESPACE, RELEASE))
     assert live is not None
     assert is_subset(wanted["spec"], live["spec"])
     extra = [word for word in _arguments(live) if word not in arguments(rendered({}, namespace=NAMESPACE))]
-    assert sorted(extra) == [f"--drain-settle={DRAIN_SETTLE}", "--enable-webhooks=false"]
+    assert extra == [f"--drain-settle={DRAIN_SETTLE}"]
 
 
 async def test_given_an_instance_and_an_engine_when_rendered_with_the_defaults_then_they_are_what_runs(

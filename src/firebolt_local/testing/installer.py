@@ -1,5 +1,6 @@
-"""How does the operator get onto a local cluster? With the chart that everybody uses, and two values of our own."""
+"""How does the operator get onto a local cluster? With the chart that everybody uses, and one value of our own."""
 
+import json
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,10 @@ from typing import Final
 from firebolt_local.node.cluster import NodeCluster
 from firebolt_local.packaged import packaged
 from firebolt_local.programs.provision import provide
+from firebolt_local.progress import wait_until
 from firebolt_local.testing.faults import StepFailedError
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
+from firebolt_operator.refs import Manifest
 
 CHART: Final = packaged("firebolt_local.testing", "chart")
 RELEASE: Final = "firebolt-operator"
@@ -21,6 +25,13 @@ WHY_SETTLE: Final = (
 )
 _DEPLOYMENT: Final = f"deployment/{RELEASE}"
 _SECONDS: Final = 180
+_WAIT: Final = ("--wait", "--timeout", f"{_SECONDS - 30}s")
+_HARMLESS: Final[Manifest] = {
+    "apiVersion": FIREBOLT_ENGINE_CLASSES.api_version,
+    "kind": FIREBOLT_ENGINE_CLASSES.kind,
+    "metadata": {"name": "harmless"},
+    "spec": {"template": {}},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +52,55 @@ class Installer:
         if is_old:
             self.restart()
 
-    def install(self) -> None:
-        """Returns when the operator's pod is ready; does nothing to a release that is as it should be."""
-        words = ["upgrade", RELEASE, str(CHART), "--install", "--create-namespace"]
-        # Whoever kills the operator here goes on writing engines meanwhile, which nobody can while webhooks are on.
-        values = ["--set", f"drainSettle={DRAIN_SETTLE}", "--set", "webhook.enabled=false"]
-        self._run(self.helm, [*words, *values, "--wait", "--timeout", f"{_SECONDS - 30}s"])
+    def install(self, *values: str) -> None:
+        """Returns when the operator judges and works; does nothing to a release that is as it should be."""
+        self._upgrade(values, _WAIT)
+        self._wait_until_judged()
+
+    def begin_install(self, *values: str) -> None:
+        """Returns as soon as the API server has every object, whether or not any pod comes of it."""
+        self._upgrade(values)
+
+    def uninstall(self) -> None:
+        self._run(self.helm, ["uninstall", RELEASE, *_WAIT])
 
     def restart(self) -> None:
         """For an image that has changed under the same name."""
         self._run(self.kubectl, ["rollout", "restart", _DEPLOYMENT])
         self._run(self.kubectl, ["rollout", "status", _DEPLOYMENT, f"--timeout={_SECONDS - 30}s"])
+        self._wait_until_judged()
 
     def is_installed(self) -> bool:
         found = self._run(self.helm, ["list", "--filter", f"^{RELEASE}$", "--short"])
         return bool(found.strip())
 
+    def _upgrade(self, values: Sequence[str], options: Sequence[str] = ()) -> None:
+        words = ["upgrade", RELEASE, str(CHART), "--install", "--create-namespace"]
+        settings = [word for value in (f"drainSettle={DRAIN_SETTLE}", *values) for word in ("--set", value)]
+        self._run(self.helm, [*words, *settings, *options])
+
+    def _wait_until_judged(self) -> None:
+        """A pod that is ready gets the API server's questions no sooner than the node's rules know of it."""
+
+        def is_judged() -> bool:
+            command = self._command(self.kubectl, ["create", "--dry-run=server", "--filename=-"])
+            return not _output(command, json.dumps(_HARMLESS)).returncode
+
+        wait_until(is_judged, "the API server to reach the operator", _SECONDS)
+
     def _run(self, program: Path, words: Sequence[str]) -> str:
-        command = [str(program), *words, "--namespace", NAMESPACE, "--kubeconfig", str(self.kubeconfig)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
-        except subprocess.TimeoutExpired as err:
-            raise StepFailedError("operator", f"not done within {_SECONDS} s: {' '.join(command)}") from err
+        command = self._command(program, words)
+        done = _output(command)
         if done.returncode != 0:
             raise StepFailedError("operator", f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
+
+    def _command(self, program: Path, words: Sequence[str]) -> list[str]:
+        return [str(program), *words, "--namespace", NAMESPACE, "--kubeconfig", str(self.kubeconfig)]
+
+
+def _output(command: Sequence[str], text: str | None = None) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    except subprocess.TimeoutExpired as err:
+        raise StepFailedError("operator", f"not done within {_SECONDS} s: {' '.join(command)}") from err

@@ -1,0 +1,113 @@
+"""Does the API server take what people write? Somebody who tries a server-side dry run, again and again, knows."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.errors import UnansweredError
+from firebolt_operator.refs import Manifest
+from tests.e2e.environment import INSTANCE, NAMESPACE, Environment
+
+NOBODY_ANSWERS = "failed calling webhook"
+GIVE_UP_SECONDS = 180.0
+_EVERY_SECONDS = 0.1
+_TAKEN = 201
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    began_at: float
+    ended_at: float
+    problem: str  # empty if it was let in
+
+
+@dataclass(slots=True)
+class Knocking:
+    environment: Environment
+    knocks: list[Knock] = field(default_factory=list[Knock])
+
+    @property
+    def problems(self) -> list[str]:
+        return [each.problem for each in self.knocks if each.problem]
+
+    @property
+    def longest_gap(self) -> float:
+        """Seconds from the first knock that was refused until one was let in again; 0 if all were let in."""
+        longest, since = 0.0, None
+        for each in self.knocks:
+            if each.problem:
+                since = each.began_at if since is None else since
+            elif since is not None:
+                longest, since = max(longest, each.ended_at - since), None
+        return longest if since is None else max(longest, self.knocks[-1].ended_at - since)
+
+    def __str__(self) -> str:
+        words = f"{len(self.knocks)} writes, {len(self.problems)} refused, longest gap {self.longest_gap:.1f} s"
+        return f"{words}: {self.problems[0]}" if self.problems else words
+
+    async def knock(self) -> Knock:
+        began_at = time.monotonic()
+        problem = await asyncio.to_thread(write_problem, self.environment, an_engine("knocking"))
+        knock = Knock(began_at, time.monotonic(), problem)
+        self.knocks.append(knock)
+        return knock
+
+    async def until(self, is_let_in: bool) -> None:
+        """For the next knock with that outcome."""
+        async with asyncio.timeout(GIVE_UP_SECONDS):
+            since = len(self.knocks)
+            while not any(bool(each.problem) != is_let_in for each in self.knocks[since:]):  # noqa: ASYNC110 - polls
+                await asyncio.sleep(_EVERY_SECONDS)
+
+
+@asynccontextmanager
+async def knocking(environment: Environment) -> AsyncGenerator[Knocking]:
+    """Ten times a second, until the context is left."""
+    found, is_over = Knocking(environment), asyncio.Event()
+
+    async def run() -> None:
+        while not is_over.is_set():
+            await found.knock()
+            await asyncio.sleep(_EVERY_SECONDS)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(run(), name="knocking")
+        try:
+            yield found
+        finally:
+            is_over.set()
+
+
+def an_engine(name: str, **spec: object) -> Manifest:
+    return {
+        "apiVersion": FIREBOLT_ENGINES.api_version,
+        "kind": FIREBOLT_ENGINES.kind,
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"instanceRef": INSTANCE, "replicas": 0, **spec},
+    }
+
+
+def write_problem(environment: Environment, engine: Manifest) -> str:
+    """Nothing is stored; empty if it would be."""
+    path = f"/apis/{FIREBOLT_ENGINES.api_version}/namespaces/{NAMESPACE}/{FIREBOLT_ENGINES.plural}?dryRun=All"
+    status, answer = environment.cluster.http.text("POST", path, json.dumps(engine))
+    return "" if status == _TAKEN else str(json.loads(answer)["message"])
+
+
+async def when_judged(act: Callable[[], Awaitable[T]]) -> T:
+    """As people do: what nobody could judge is tried again."""
+    async with asyncio.timeout(GIVE_UP_SECONDS):
+        while True:
+            try:
+                return await act()
+            except UnansweredError as err:
+                if NOBODY_ANSWERS not in str(err):
+                    raise
+            await asyncio.sleep(_EVERY_SECONDS)
