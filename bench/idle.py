@@ -19,8 +19,9 @@ from typing import Final
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.lease import LEASES
+from firebolt_operator.observability.cache_metrics import CacheMetrics
 from firebolt_operator.observability.logs import LogSettings, configure_logging
-from firebolt_operator.observability.metrics import CacheMetrics, LeaderMetrics, Metrics, RequestMetrics
+from firebolt_operator.observability.metrics import LeaderMetrics, Metrics, RequestMetrics
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
@@ -48,7 +49,7 @@ async def run(stop: asyncio.Event) -> int:
     async with KubeClient.from_credentials(credentials, fence=fence, recorder=recorder) as client:
         cache = Cache(CONFIG_MAPS, manifest_of)
         informer = Informer(cache, client, clock, rng)
-        CacheMetrics(metrics).shows("configmaps", cache, informer.staleness)
+        CacheMetrics(metrics).follows("configmaps", informer)
         loopback = BindAddress("127.0.0.1", 0)
         manager = Manager(
             servers=[

@@ -49,7 +49,7 @@ async def a_pod(folder: Path) -> AsyncGenerator[Pod]:
         admin = EnvoyAdmin(f"http://{rig.address}:{names.PORT_ENVOY_ADMIN}", session)
         grace = timedelta(seconds=GRACE_SECONDS)
         farewell = Farewell(bench.handler.answer, admin, clock, grace, _stays)
-        app = hold_app(farewell.answer, WakeMetrics(Metrics(), LEVELS), clock)
+        app = hold_app(farewell.answer, WakeMetrics(Metrics(), LEVELS))
         async with serving(app, BindAddress(rig.address, names.PORT_WAKE_HOLD)), asyncio.TaskGroup() as services:
             arrivals = services.create_task(bench.arrivals.run())
             yield Pod(rig, bench, farewell)

@@ -28,7 +28,7 @@ async def test_given_a_flood_of_made_up_names_when_engines_are_asked_for_then_th
         bench.sync("up")
         bench.point("parked")  # a Service without pods
         rig.point("up", await rig.generation(1))
-        app = hold_app(bench.handler.answer, WakeMetrics(Metrics(), LEVELS), clock)
+        app = hold_app(bench.handler.answer, WakeMetrics(Metrics(), LEVELS))
         async with serving(app, BindAddress(rig.address, names.PORT_WAKE_HOLD)), asyncio.TaskGroup() as services:
             arrivals = services.create_task(bench.arrivals.run())
             await _flooded(rig, bench)

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from firebolt_operator.observability.metrics import Metrics
 
 
 class _Unwalkable(dict[Any, Any]):
@@ -29,3 +32,13 @@ def unwalkable(metrics: object) -> Generator[int]:
 
 def series_with(registry: CollectorRegistry, text: str) -> list[str]:
     return [line for line in generate_latest(registry).decode().splitlines() if text in line]
+
+
+async def samples(metrics: Metrics) -> dict[str, float]:
+    """Everything that is exposed, as `name{label=value,...}`."""
+    text = (await metrics.render()).decode()
+    return {
+        f"{sample.name}{{{','.join(f'{key}={value}' for key, value in sorted(sample.labels.items()))}}}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }

@@ -17,6 +17,7 @@ from firebolt_operator.wake.decide.answers import Answer
 from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from firebolt_operator.wake.decide.wake_books import wake_books
 from firebolt_operator.wake.hold_handler import HoldHandler
+from firebolt_operator.wake.hold_times import HoldRecorder, HoldTimes, NoHoldRecorder
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.metrics import Levels
 from firebolt_operator.wake.readiness import Readiness
@@ -26,6 +27,7 @@ from tests.support.manual_clock import ManualClock
 
 LEVELS = Levels(
     pending_holds=dict[str, int],
+    is_engine=lambda _: True,
     hold_cap=lambda: 0,
     demand_dropped=lambda: 0,
     is_synced=lambda: True,
@@ -50,7 +52,13 @@ class RoutesOfATest:
 
 class Bench:
     def __init__(
-        self, *, cap: int = 1000, routes: Routes | None = None, clock: Clock | None = None, head_start: float = 0.0
+        self,
+        *,
+        cap: int = 1000,
+        routes: Routes | None = None,
+        clock: Clock | None = None,
+        head_start: float = 0.0,
+        recorder: HoldRecorder | None = None,
     ) -> None:
         """With other routes or another clock, the test has those and not the bench's own."""
         self.clock = ManualClock()
@@ -63,6 +71,8 @@ class Bench:
         self.routes = RoutesOfATest()
         self.arrivals = Arrivals(self.readiness, self.holds, routes or self.routes, chosen, head_start)
         self.unwakeable = UnwakeableEngines(self.holds, chosen, self.readiness.has_endpoints)
+        self.times = HoldTimes(chosen, recorder or NoHoldRecorder(), lambda engine: self.holds.count(engine) > 0)
+        self.readiness.listen(ready=self.times.ready)
         self.readiness.listen(ready=self.holds.release)
         self.readiness.listen(ready=self.unwakeable.forget, arriving=self.unwakeable.forget)
         self.demanded: list[str] = []
@@ -79,6 +89,7 @@ class Bench:
             cap=lambda: self.cap,
             clock=chosen,
             hold_timeout=HOLD_TIMEOUT,
+            times=self.times,
         )
         self.version = 0
 

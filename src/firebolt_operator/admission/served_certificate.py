@@ -6,7 +6,7 @@ import logging
 from firebolt_operator.admission.secret import ServedPair
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.runtime.cache import Cache
-from firebolt_operator.runtime.certificates import CertificateRecorder, empty_server_context, load_pem
+from firebolt_operator.runtime.certificates import CertificateRecorder, empty_server_context, expires_at, load_pem
 
 log = logging.getLogger(__name__)
 
@@ -42,5 +42,5 @@ class ServedCertificate:
             log.error("certificate not taken", extra={"error": err})  # noqa: TRY400 - the Secret is wrong, not the code
             return
         self._seen = seen
-        self._recorder.certificate_read()
+        self._recorder.certificate_read(expires_at(new.pem))
         log.info("certificate taken from the Secret", extra={"version": new.metadata.resource_version})

@@ -138,6 +138,9 @@ class WriteObserver(Protocol):
 class RequestRecorder(Protocol):
     """Told of every request, for metrics."""
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
-        """The code is the HTTP status, or `error` if there was no answer; the resource is a plural."""
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
+        """The code is the HTTP status, or `error` if there was no answer; the resource is a plural.
+
+        The verb is that of RBAC: a list and a watch are told apart from a get.
+        """
         ...

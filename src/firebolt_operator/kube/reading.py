@@ -124,7 +124,7 @@ class KubeReader:
         doing = f"listing {scope}"
         path = list_path(scope, {"limit": str(limit), "continue": token})
         answer = await self._transport.exchange(
-            Call(doing=doing, method="GET", path=path, resource=scope.resource.plural, accept=accept)
+            Call(doing=doing, method="GET", verb="list", path=path, resource=scope.resource.plural, accept=accept)
         )
         if not answer.is_success:
             raise refusal(doing, answer.code, answer.body, is_write=False)

@@ -33,6 +33,7 @@ ANSWER_LIMIT: Final = 8 << 20
 LARGE_BODY: Final = 1 << 18  # bytes
 KEEPALIVE_SECONDS: Final = 50.0  # below the API server's own 90: we close first, so no write meets a closing server
 USER_AGENT: Final = "firebolt-operator"
+VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _Address = tuple[int, int, int, str, tuple[object, ...]]  # as getaddrinfo answers
 
 
@@ -51,6 +52,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     path: str  # encoded, with its query
     resource: str  # plural, for metrics
+    verb: str = ""  # as RBAC says it, for metrics; empty: what the method usually means
     body: bytes | None = None
     content_type: str = "application/json"
     accept: str = "application/json"
@@ -173,7 +175,8 @@ class Transport:
             return answer
         finally:
             if self._recorder is not None:
-                self._recorder.request(call.method, code, time.perf_counter() - started_at, call.resource)
+                verb = call.verb or VERBS[call.method]
+                self._recorder.request(call.method, code, time.perf_counter() - started_at, call.resource, verb)
 
     def _check_fence(self, call: Call) -> None:
         """A hook of aiohttp asks the fence. Should a release of it forget the hook, then nothing more is written."""

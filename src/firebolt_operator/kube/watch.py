@@ -57,7 +57,13 @@ async def _opened(
     }
     path = list_path(scope, query)
     call = Call(
-        doing=doing, method="GET", path=path, resource=scope.resource.plural, lane=Lane.UNLIMITED, is_stream=True
+        doing=doing,
+        method="GET",
+        verb="watch",
+        path=path,
+        resource=scope.resource.plural,
+        lane=Lane.UNLIMITED,
+        is_stream=True,
     )
     answer = await transport.exchange(call)
     if answer.stream is None:

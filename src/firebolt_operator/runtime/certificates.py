@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Never, Protocol
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 class CertificateRecorder(Protocol):
     """Told of every reading of a certificate, for metrics."""
 
-    def certificate_read(self) -> None: ...
+    def certificate_read(self, expires_at: datetime | None, /) -> None: ...
     def certificate_failed(self) -> None: ...
 
 
@@ -70,6 +70,16 @@ def load_pem(context: ssl.SSLContext, pem: bytes) -> None:
             raise ConfigurationError(f"unusable certificate or key: {err}") from err
 
 
+def expires_at(pem: bytes) -> datetime | None:
+    """Of the first certificate, which is the one that is shown; None if OpenSSL takes it and this cannot read it."""
+    from cryptography import x509  # noqa: PLC0415 - several megabytes, which not every process needs
+
+    try:
+        return x509.load_pem_x509_certificate(pem).not_valid_after_utc
+    except ValueError:
+        return None
+
+
 @contextmanager
 def _memory_file(content: bytes) -> Generator[str]:
     """OpenSSL reads keys from files only; this one has no name on any disk."""
@@ -91,7 +101,7 @@ class ReloadingCertificate:
         pem = self._read()
         self._seen = hashlib.sha256(pem).digest()
         self.context = server_context(pem)
-        recorder.certificate_read()
+        recorder.certificate_read(expires_at(pem))
 
     @property
     def name(self) -> str:
@@ -115,7 +125,7 @@ class ReloadingCertificate:
             self._recorder.certificate_failed()
             log.error("certificate not reloaded", extra={"error": err})  # noqa: TRY400 - the file is wrong, not the code
             return
-        self._recorder.certificate_read()
+        self._recorder.certificate_read(expires_at(pem))
         log.info("certificate reloaded", extra={"file": str(self._files.certificate)})
 
     def _read(self) -> bytes:

@@ -18,8 +18,8 @@ class Doubts:
     fence: LeaseFence
     recorder: RequestRecorder
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
         # A server that answers with 5xx does not say what has become of the write.
         if method in MUTATING and resource not in HARMLESS and (code == "error" or code.startswith("5")):
             self.fence.doubt()
-        self.recorder.request(method, code, seconds, resource)
+        self.recorder.request(method, code, seconds, resource, verb)

@@ -14,13 +14,14 @@ from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.kube.reading import KubeReader
 from firebolt_operator.kube.transport import Transport
 from firebolt_operator.kube.writing import KubeWriter, WriteRules
-from firebolt_operator.observability.metrics import Metrics, RequestMetrics
+from firebolt_operator.observability.metrics import LoopMetrics, Metrics, RequestMetrics
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.connections import WATCHING_LIMITS
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.loop_lag import LoopLag
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.servers import BindAddress
 from firebolt_operator.wake.arrivals import Arrivals
@@ -29,6 +30,7 @@ from firebolt_operator.wake.decide.wake_books import wake_books
 from firebolt_operator.wake.envoy_admin import EnvoyAdmin, admin_session
 from firebolt_operator.wake.farewell import Farewell
 from firebolt_operator.wake.hold_handler import HoldHandler
+from firebolt_operator.wake.hold_times import HoldTimes
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.memory import EnvoyMemory
 from firebolt_operator.wake.metrics import Levels, WakeMetrics
@@ -108,6 +110,7 @@ def build_agent(
     books = wake_books(readiness.is_known, is_waiting=lambda engine: holds.count(engine) > 0)
     levels = Levels(
         pending_holds=holds.by_engine,
+        is_engine=books.is_known,
         hold_cap=memory.cap,
         demand_dropped=lambda: books.strangers.dropped,
         is_synced=lambda: readiness.is_synced,
@@ -116,6 +119,8 @@ def build_agent(
     recorder = WakeMetrics(metrics, levels)
     requester = WakeRequester(door.writer, settings.namespace, clock, books, recorder, unwakeable.refuse)
     arrivals = Arrivals(readiness, holds, routes, clock)
+    times = HoldTimes(clock, recorder, lambda engine: holds.count(engine) > 0)
+    readiness.listen(ready=times.ready)
     readiness.listen(ready=holds.release)
     for forget in (requester.forget, unwakeable.forget):
         readiness.listen(ready=forget, arriving=forget)
@@ -129,8 +134,10 @@ def build_agent(
         cap=memory.cap,
         clock=clock,
         hold_timeout=settings.hold_timeout,
+        times=times,
     )
-    return Agent(handler, metrics, recorder, (informer, memory, requester, arrivals))
+    lag = LoopLag(clock, LoopMetrics(metrics).lagged)
+    return Agent(handler, metrics, recorder, (informer, memory, requester, arrivals, lag))
 
 
 @asynccontextmanager
@@ -147,7 +154,7 @@ async def running_agent(
         await stack.enter_async_context(_running(agent.services))
         instance = OwnInstance(door.reader, _instance_ref(settings))
         farewell = Farewell(agent.handler.answer, admin, clock, settings.drain_timeout, instance.is_deleted)
-        holds = hold_app(farewell.answer, agent.recorder, clock)
+        holds = hold_app(farewell.answer, agent.recorder)
         on_loopback, for_all = BindAddress(LOOPBACK, settings.hold_port), BindAddress(EVERYWHERE, settings.metrics_port)
         hold_port = await stack.enter_async_context(serving(holds, on_loopback))
         scrapes = with_health(metrics_app(metrics.render, None))

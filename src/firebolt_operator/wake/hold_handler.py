@@ -9,6 +9,7 @@ from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.wake.decide.answers import READY, REJECTED, RELEASED, SHED, UNSYNCED, Answer, is_engine_name
 from firebolt_operator.wake.decide.capacity import has_room, has_room_for_strangers
 from firebolt_operator.wake.decide.wake_books import WakeBooks
+from firebolt_operator.wake.hold_times import LEFT, HoldTimes
 from firebolt_operator.wake.holds import REFUSALS, Ending, Holds, Waiter
 from firebolt_operator.wake.readiness import Readiness
 from firebolt_operator.wake.unwakeable import UnwakeableEngines
@@ -25,10 +26,14 @@ class HoldHandler:
     cap: Callable[[], int]
     clock: Clock
     hold_timeout: timedelta
+    times: HoldTimes
 
     async def answer(self, engine: str) -> Answer:
         """Cancelled when the caller leaves: the hold ends with it."""
-        return self._at_once(engine) or await self._held(engine)
+        answer = self._at_once(engine)
+        if answer is SHED:
+            self.times.recorder.shed(engine)
+        return answer or await self._held(engine)
 
     def _at_once(self, engine: str) -> Answer | None:
         if not is_engine_name(engine):
@@ -57,10 +62,16 @@ class HoldHandler:
         return engine not in books.strangers or has_room_for_strangers(books.held_by_strangers(holds.count), cap)
 
     async def _held(self, engine: str) -> Answer:
-        with self._waiting(engine) as waiter:
-            ending = await waiter.ended
-        readiness = self.readiness
-        return decide_end(ending, is_ready=readiness.is_ready(engine), is_synced=readiness.is_synced)
+        began_at, outcome = self.times.began(engine), LEFT
+        try:
+            with self._waiting(engine) as waiter:
+                ending = await waiter.ended
+            readiness = self.readiness
+            answer = decide_end(ending, is_ready=readiness.is_ready(engine), is_synced=readiness.is_synced)
+            outcome = answer.decision
+            return answer
+        finally:
+            self.times.ended(engine, outcome, began_at)
 
     @contextmanager
     def _waiting(self, engine: str) -> Generator[Waiter]:

@@ -7,7 +7,6 @@ from typing import Final, Protocol
 
 from aiohttp import web
 
-from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.connections import Limits
 from firebolt_operator.runtime.servers import BindAddress, HttpServer
 from firebolt_operator.wake.decide.answers import DECISION_HEADER, Answer
@@ -21,19 +20,18 @@ Ask = Callable[[str], Awaitable[Answer]]
 
 
 class AnswerRecorder(Protocol):
-    def answered(self, decision: str, seconds: float, /) -> None: ...
+    def answered(self, decision: str, /) -> None: ...
     def caller_left(self) -> None: ...
 
 
-def hold_app(ask: Ask, recorder: AnswerRecorder, clock: Clock) -> web.Application:
+def hold_app(ask: Ask, recorder: AnswerRecorder) -> web.Application:
     async def hold(request: web.Request) -> web.Response:
-        began_at = clock.monotonic()
         try:
             answer = await ask(request.query.get("engine", ""))
         except asyncio.CancelledError:
             recorder.caller_left()
             raise
-        recorder.answered(answer.decision, clock.monotonic() - began_at)
+        recorder.answered(answer.decision)
         return _response(answer)
 
     app = web.Application()

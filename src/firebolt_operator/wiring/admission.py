@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from firebolt_operator.admission.classes import ClassAdmission
 from firebolt_operator.admission.configurations import MUTATING, VALIDATING
@@ -23,7 +23,7 @@ from firebolt_operator.api.instance_id import ENTROPY_BYTES, mint_instance_id
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import CONTROLLER_WEBHOOK_CERTIFICATES
 from firebolt_operator.api.resources import SECRETS
-from firebolt_operator.observability.metrics import WebhookMetrics
+from firebolt_operator.observability.server_metrics import WebhookMetrics
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.certificates import CertificateFiles, ReloadingCertificate
@@ -38,6 +38,8 @@ from firebolt_operator.runtime.servers import HttpServer, parse_bind_address
 from firebolt_operator.runtime.work_queue import Priority
 from firebolt_operator.settings import WebhookSettings
 from firebolt_operator.wiring.factory import ControllerFactory
+
+SERVER: Final = "webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +65,10 @@ def build_admission(factory: ControllerFactory, leads: Check) -> Admission:
     if settings is None:
         return Admission()
     shown = _from_files(factory, settings) if settings.cert_path else _own(factory, settings, leads)
-    app = admission_app(_webhooks(factory), WebhookMetrics(factory.metrics), factory.clock)
-    server = HttpServer("webhook", app, parse_bind_address(settings.bind_address), shown.context)
+    asked = _webhooks(factory)
+    recorder = WebhookMetrics(factory.metrics, {webhook.path: webhook.resource for webhook in asked})
+    app = admission_app(asked, recorder, factory.clock)
+    server = HttpServer(SERVER, app, parse_bind_address(settings.bind_address), shown.context)
     return Admission(servers=(server,), services=shown.services, controllers=shown.controllers, ready=shown.ready)
 
 
@@ -90,7 +94,7 @@ def _is_watched(factory: ControllerFactory) -> IsWatched:
 def _from_files(factory: ControllerFactory, settings: WebhookSettings) -> _Certificate:
     folder = Path(settings.cert_path)
     files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
-    certificate = ReloadingCertificate(files, factory.clock, factory.certificate_metrics)
+    certificate = ReloadingCertificate(files, factory.clock, factory.certificate_metrics.of(SERVER))
     return _Certificate(context=certificate.context, services=(certificate,))
 
 
@@ -104,7 +108,7 @@ def _own(factory: ControllerFactory, settings: WebhookSettings, leads: Check) ->
         Cache(resource, _decode_metadata, coverage=Coverage(name=settings.configuration))
         for resource in (VALIDATING, MUTATING)
     ]
-    served = ServedCertificate(pairs, factory.certificate_metrics)
+    served = ServedCertificate(pairs, factory.certificate_metrics.of(SERVER))
     controller = _keeper(factory, settings, secret)
     key = (secret.namespace, secret.name)
     caches: list[Cache[Any]] = [pairs, *configurations]

@@ -159,4 +159,4 @@ def _engine_recorder(factory: ControllerFactory) -> EngineRecorder:
 
 def _instance_recorder(factory: ControllerFactory) -> InstanceRecorder:
     is_served = factory.settings.metrics.bind_address != "0"
-    return InstanceMetrics(factory.metrics.registry) if is_served else NoInstanceRecorder()
+    return InstanceMetrics(factory.metrics.registry, factory.clock) if is_served else NoInstanceRecorder()

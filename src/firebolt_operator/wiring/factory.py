@@ -7,9 +7,11 @@ from typing import Any
 
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Reader
+from firebolt_operator.observability.cache_metrics import CacheMetrics
 from firebolt_operator.observability.controller_metrics import ControllerMetrics, WorkQueueMetrics
 from firebolt_operator.observability.events import EventSender
-from firebolt_operator.observability.metrics import CacheMetrics, CertificateMetrics, EventMetrics, Metrics
+from firebolt_operator.observability.metrics import EventMetrics, Metrics
+from firebolt_operator.observability.server_metrics import CertificateMetrics
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -49,8 +51,8 @@ class ControllerFactory:
         """Keeps the cache equal to the server; our own writes reach it directly."""
         self.client.add_observer(cache)
         informer: Informer[Any] = Informer(cache, self.client, self.clock, random.Random())
-        self.cache_metrics.shows(name or informer.name, cache, informer.staleness)
-        self.cache_metrics.shows_refused(name or informer.name, informer.refused_parts)
+        self.cache_metrics.shows(name or informer.name, cache)
+        self.cache_metrics.follows(name or informer.name, informer)
         self.known_namespaces.informers.append(informer)
         return informer
 
@@ -74,6 +76,7 @@ class ControllerFactory:
         return Controller(settings, self.known_namespaces.guard(reconcile), queue, recorder, self.clock)
 
     def events(self, controller: str) -> EventSender:
+        self.event_metrics.expect((controller,))
         return EventSender(
             self.client.unobserved, controller=controller, instance=self.identity, counter=self.event_metrics
         )

@@ -14,7 +14,7 @@ from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import SERVICE_ACCOUNT, Credentials, load_credentials
 from firebolt_operator.kube.ports import RequestRecorder
-from firebolt_operator.observability.metrics import LeaderMetrics, Metrics, RequestMetrics
+from firebolt_operator.observability.metrics import LeaderMetrics, LoopMetrics, Metrics, RequestMetrics
 from firebolt_operator.policy.bounds import ResourceBounds, parse_bounds
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.clock import Clock, SystemClock
@@ -22,6 +22,7 @@ from firebolt_operator.runtime.dead_man import KernelSwitch
 from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
+from firebolt_operator.runtime.loop_lag import LoopLag
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.selectors import parse_selector
 from firebolt_operator.settings import Settings
@@ -113,11 +114,12 @@ def _recorder(metrics: Metrics, credentials: Credentials, fence: LeaseFence | Op
 def build_manager(factory: ControllerFactory, fence: LeaseFence | OpenFence) -> Manager:
     built, admission = build_controllers(factory), build_admission(factory, lambda: fence.is_open)
     servers, services = metrics_servers(factory)
+    lag = LoopLag(factory.clock, LoopMetrics(factory.metrics).lagged)
     health = health_servers(factory.settings.health_probe_bind_address, admission.ready or {})
     return Manager(
         servers=[*health, *servers, *admission.servers],
         informers=built.informers,
-        services=[*built.services, *services, *admission.services],
+        services=[*built.services, *services, *admission.services, lag],
         controllers=[*built.controllers, *admission.controllers],
         election=_election(factory, fence) if isinstance(fence, LeaseFence) else None,
     )

@@ -49,7 +49,7 @@ def metrics_servers(factory: ControllerFactory) -> tuple[list[HttpServer], list[
     files = CertificateFiles(folder / settings.cert_name, folder / settings.cert_key)
     if not files.exist:
         return [_for_watchers("metrics", app, address, server_context(self_signed_pem(factory.clock)))], []
-    certificate = ReloadingCertificate(files, factory.clock, factory.certificate_metrics)
+    certificate = ReloadingCertificate(files, factory.clock, factory.certificate_metrics.of("metrics"))
     return [_for_watchers("metrics", app, address, certificate.context)], [certificate]
 
 

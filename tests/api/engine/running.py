@@ -46,8 +46,8 @@ class Requests:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
-        del code, seconds
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
+        del code, seconds, verb
         self.seen[f"{method} {resource}"] += 1
 
 

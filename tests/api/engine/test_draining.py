@@ -92,7 +92,7 @@ async def test_a_failing_probe_is_shown_and_counts_as_busy(
     failing = await operator.until_reason("DrainCheckFailing")
     assert condition(failing).message.startswith("drain probe failed on pod eng-g0-0 (gen 0): ")
     assert words in condition(failing).message
-    labels = {"namespace": person.namespace, "name": "eng", "instance": "inst"}
+    labels = {"namespace": person.namespace, "name": "eng", "firebolt_io_instance": "inst"}
     assert operator.metrics.get_sample_value("firebolt_engine_drain_check_errors_total", labels)
     assert await person.children() == serving(1) | generation(0)
     scrape.set_default(Behaviour())

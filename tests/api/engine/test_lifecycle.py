@@ -225,7 +225,7 @@ async def test_metrics_follow_the_engine_and_go_with_it(operator: Operator, pers
     await person.make_engine(replicas=2)
     await operator.until_at_rest(0)
     await operator.next_pass()
-    labels = {"namespace": person.namespace, "name": "eng", "instance": "inst"}
+    labels = {"namespace": person.namespace, "name": "eng", "firebolt_io_instance": "inst"}
 
     def value(metric: str, **more: str) -> float | None:
         return operator.metrics.get_sample_value(f"firebolt_engine_{metric}", {**labels, **more})

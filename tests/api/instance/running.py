@@ -47,8 +47,8 @@ class Requests:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
-        del code, seconds
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
+        del code, seconds, verb
         self.seen[f"{method} {resource}"] += 1
 
 
@@ -189,7 +189,7 @@ def _operator(
             EventSender(client.unobserved, controller=CONTROLLER_INSTANCE, instance="test"),
             clock,
         ),
-        recorder=InstanceMetrics(metrics),
+        recorder=InstanceMetrics(metrics, clock),
         clock=clock,
         blueprints=MemoisedRenderers(IMAGES),
         entropy=secrets.token_bytes,

@@ -187,8 +187,8 @@ class Codes:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
-        del method, seconds, resource
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
+        del method, seconds, resource, verb
         self.seen[code] += 1
 
 

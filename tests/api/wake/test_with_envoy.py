@@ -57,7 +57,7 @@ async def a_gateway(folder: Path, make_routes: MakeRoutes) -> AsyncGenerator[tup
         admin = EnvoyAdmin(f"http://{rig.address}:{names.PORT_ENVOY_ADMIN}", session)
         bench = Bench(routes=make_routes(rig, admin), clock=clock)
         bench.sync()
-        app = hold_app(bench.handler.answer, WakeMetrics(Metrics(), LEVELS), clock)
+        app = hold_app(bench.handler.answer, WakeMetrics(Metrics(), LEVELS))
         async with serving(app, BindAddress(rig.address, names.PORT_WAKE_HOLD)), asyncio.TaskGroup() as services:
             arrivals = services.create_task(bench.arrivals.run())
             assert await admin.allocated_memory()

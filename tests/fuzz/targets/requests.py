@@ -74,7 +74,7 @@ class Shouts(logging.Handler):
 class Nobody:
     """Counts nothing, and lets the token `good` read."""
 
-    def answered(self, decision: str, seconds: float, /) -> None: ...
+    def answered(self, decision: str, /) -> None: ...
     def caller_left(self) -> None: ...
 
     async def token(self, token: str) -> TokenVerdict:
@@ -184,7 +184,7 @@ TARGETS: Final = (
     Target(
         name="requests to hold",
         make=_request(HOLD_PATHS),
-        read=_exchanged(lambda: hold_app(_ask, Nobody(), SystemClock())),
+        read=_exchanged(lambda: hold_app(_ask, Nobody())),
         is_accepted=_is_good,
         shapes=SHAPES,
     ),

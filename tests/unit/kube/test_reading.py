@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 
 import pytest
 
@@ -74,6 +75,18 @@ async def test_the_answer_of_a_pod() -> None:
         assert await client.pod_proxy_get(a_pod(), 9090, "/metrics") == b"up 1\n"
         assert server.requests[0].target == "/api/v1/namespaces/shop/pods/web-0:9090/proxy/metrics"
     assert recorder.requests == [("GET", "200", "pods/proxy")]
+
+
+async def test_a_list_a_watch_and_a_get_are_told_apart_although_all_are_gets() -> None:
+    recorder = CountedRecorder()
+    steps = (answer(200, a_page("a")), answer(200, {"kind": "ConfigMap"}), answer(200, b""))
+    async with WireServer(*steps) as server, a_client(server.url, recorder=recorder) as client:
+        await client.list(SCOPE)
+        await client.get_raw(SETTINGS)
+        async with aclosing(client.watch(SCOPE, resource_version="5")) as events:
+            assert [event async for event in events] == []
+    assert recorder.verbs == ["list", "get", "watch"]
+    assert {method for method, _, _ in recorder.requests} == {"GET"}
 
 
 @pytest.mark.parametrize("code", [204, 302, 404, 429, 500, 503])

@@ -200,10 +200,12 @@ class SpokenObserver:
 @dataclass(slots=True)
 class CountedRecorder:
     requests: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    verbs: list[str] = field(default_factory=list[str])
 
-    def request(self, method: str, code: str, seconds: float, resource: str, /) -> None:
+    def request(self, method: str, code: str, seconds: float, resource: str, verb: str, /) -> None:
         assert seconds >= 0
         self.requests.append((method, code, resource))
+        self.verbs.append(verb)
 
 
 def an_identity(authorization: str = "") -> FixedIdentity:

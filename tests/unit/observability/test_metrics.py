@@ -1,28 +1,15 @@
 """The names and labels that dashboards rely on."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from prometheus_client.parser import text_string_to_metric_families
+import pytest
 
+from firebolt_operator.observability.cache_metrics import CacheMetrics
 from firebolt_operator.observability.controller_metrics import ControllerMetrics, WorkQueueMetrics
-from firebolt_operator.observability.metrics import (
-    CacheMetrics,
-    CertificateMetrics,
-    LeaderMetrics,
-    Metrics,
-    RequestMetrics,
-    WebhookMetrics,
-)
-
-
-async def samples(metrics: Metrics) -> dict[str, float]:
-    """Everything that is exposed, as `name{label=value,...}`."""
-    text = (await metrics.render()).decode()
-    return {
-        f"{sample.name}{{{','.join(f'{key}={value}' for key, value in sorted(sample.labels.items()))}}}": sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
+from firebolt_operator.observability.metrics import EventMetrics, LeaderMetrics, Metrics, RequestMetrics
+from firebolt_operator.observability.server_metrics import CertificateMetrics, WebhookMetrics
+from tests.support.series import samples
 
 
 @dataclass
@@ -116,25 +103,29 @@ async def test_given_a_queue_then_its_levels_are_read_at_the_scrape() -> None:
 async def test_given_requests_leadership_webhooks_and_certificates_then_each_has_its_name() -> None:
     metrics = Metrics()
     requests = RequestMetrics(metrics, "10.0.0.1:443")
-    requests.request("GET", "200", 0.1, "pods")
-    requests.request("GET", "200", 0.3, "secrets")
+    requests.request("GET", "200", 0.1, "pods", "list")
+    requests.request("GET", "200", 0.3, "secrets", "watch")
     leader = LeaderMetrics(metrics, "lease")
     leader.leading(True)
     leader.slow_path()
-    certificates = CertificateMetrics(metrics)
-    certificates.certificate_read()
+    certificates = CertificateMetrics(metrics).of("webhook")
+    certificates.certificate_read(datetime(2027, 1, 1, tzinfo=UTC))
+    certificates.certificate_read(None)
     certificates.certificate_failed()
-    webhooks = WebhookMetrics(metrics)
+    webhooks = WebhookMetrics(metrics, {"/validate": "fireboltengines"})
     webhooks.began("/validate")
     webhooks.began("/validate")
     webhooks.ended("/validate", 200, 0.01)
     found = await samples(metrics)
     expected = {
         "rest_client_requests_total{code=200,host=10.0.0.1:443,method=GET}": 2,
-        "firebolt_operator_request_duration_seconds_sum{method=GET,resource=pods}": 0.1,
+        "firebolt_operator_request_duration_seconds_sum{code=200,resource=pods,verb=list}": 0.1,
+        "firebolt_operator_request_duration_seconds_bucket{code=200,le=0.5,resource=secrets,verb=watch}": 1,
+        "firebolt_operator_request_duration_seconds_bucket{code=200,le=0.1,resource=secrets,verb=watch}": 0,
         "leader_election_master_status{name=lease}": 1,
         "leader_election_slowpath_total{name=lease}": 1,
-        "certwatcher_read_certificate_total{}": 1,
+        "certwatcher_read_certificate_total{}": 2,
+        "firebolt_operator_certificate_expiry_timestamp_seconds{server=webhook}": 1798761600,
         "certwatcher_read_certificate_errors_total{}": 1,
         "controller_runtime_webhook_requests_total{code=200,webhook=/validate}": 1,
         "controller_runtime_webhook_requests_in_flight{webhook=/validate}": 1,
@@ -146,12 +137,36 @@ async def test_given_requests_leadership_webhooks_and_certificates_then_each_has
 async def test_given_a_cache_then_its_size_and_age_are_shown_and_the_process_too() -> None:
     metrics = Metrics()
     cache = ACache()
-    CacheMetrics(metrics).shows("pods", cache, lambda: 12.5)
+    CacheMetrics(metrics).shows("pods", cache)
     await samples(metrics)
     cache.broken_total += 3
     found = await samples(metrics)
     assert found["firebolt_operator_objects_set_aside_total{resource=pods}"] == 5
     assert found["firebolt_operator_cache_objects{resource=pods}"] == 5
     assert found["firebolt_operator_cache_broken_objects{resource=pods}"] == 1
-    assert found["firebolt_operator_watch_staleness_seconds{resource=pods}"] == 12.5
     assert found["process_resident_memory_bytes{}"] > 0
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [(200, "allowed"), (400, "denied"), (403, "denied"), (422, "denied"), (500, "failed")]
+)
+async def test_given_a_verdict_then_it_counts_for_its_kind_and_outcome_only(code: int, outcome: str) -> None:
+    metrics = Metrics()
+    webhooks = WebhookMetrics(metrics, {"/validate": "fireboltengines", "/mutate": "fireboltinstances"})
+    webhooks.began("/validate")
+    webhooks.ended("/validate", code, 0.3)
+    family = "firebolt_operator_admission_duration_seconds"
+    found = {name: value for name, value in (await samples(metrics)).items() if name.startswith(f"{family}_count")}
+    assert {name for name, value in found.items() if value} == {
+        f"{family}_count{{kind=fireboltengines,outcome={outcome}}}"
+    }
+    assert len(found) == 6  # both kinds, from zero on: an alert can tell that nothing failed
+
+
+async def test_given_controllers_then_their_lost_events_are_counted_from_zero_on() -> None:
+    metrics = Metrics()
+    events = EventMetrics(metrics)
+    events.expect(("fireboltengine",))
+    assert (await samples(metrics))["firebolt_operator_events_lost_total{controller=fireboltengine}"] == 0
+    events.event_lost("fireboltengine")
+    assert (await samples(metrics))["firebolt_operator_events_lost_total{controller=fireboltengine}"] == 1

@@ -152,7 +152,7 @@ async def test_given_a_write_that_was_not_answered_then_the_lease_is_left_to_exp
     leases = MemoryLeases(clock)
     candidate, notes = Candidate(leases), CountedRecorder()
     await candidate.election.acquire()
-    Doubts(candidate.election.fence, notes).request(method, code, 0.1, resource)
+    Doubts(candidate.election.fence, notes).request(method, code, 0.1, resource, "any")
     await clock.advance(1)
     await candidate.election.release()
     assert (holder_of(leases), candidate.switch.armed_for is not None) == (("me", True) if is_doubtful else ("", False))

@@ -67,7 +67,7 @@ def test_given_the_operator_s_own_door_then_the_fence_hears_of_writes_that_were_
     recorder = _recorder(
         Metrics(), Credentials(server="https://localhost", identity=an_identity(), source="a test"), fence
     )
-    recorder.request("PATCH", "200", 0.1, "services")
+    recorder.request("PATCH", "200", 0.1, "services", "patch")
     assert not fence.is_in_doubt
-    recorder.request("PATCH", "error", 0.1, "services")
+    recorder.request("PATCH", "error", 0.1, "services", "patch")
     assert fence.is_in_doubt

@@ -208,9 +208,11 @@ async def test_given_no_access_check_then_everyone_reads_metrics_in_the_text_for
 class CertificateNotes:
     reads: int = 0
     failures: int = 0
+    expires_at: dt.datetime | None = None
 
-    def certificate_read(self) -> None:
+    def certificate_read(self, expires_at: dt.datetime | None, /) -> None:
         self.reads += 1
+        self.expires_at = expires_at
 
     def certificate_failed(self) -> None:
         self.failures += 1
@@ -280,6 +282,8 @@ async def test_given_new_files_then_new_connections_get_the_new_certificate(tmp_
         certificate.reload()
     assert (first != second, second == third == fourth) == (True, True)
     assert (notes.reads, notes.failures) == (2, 3)
+    assert notes.expires_at is not None
+    assert notes.expires_at > SystemClock().now() - dt.timedelta(days=1)
 
 
 def test_given_unreadable_files_at_the_start_then_it_is_a_configuration_error(tmp_path: Path) -> None:

@@ -11,9 +11,14 @@ from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.engine.facts import NO_PODS, EngineFacts
 
-LABELS = ("namespace", "name", "instance")
+LABELS = ("namespace", "name", "firebolt_io_instance")  # `instance` is the scraper's own label
 PHASES = tuple(phase for phase in EnginePhase if phase)
-CONDITIONS = (names.CONDITION_READY, names.CONDITION_INSTANCE_READY)
+CONDITIONS = (
+    names.CONDITION_READY,
+    names.CONDITION_INSTANCE_READY,
+    names.CONDITION_STALLED,
+    names.CONDITION_RECONCILING,
+)
 
 
 class EngineRecorder(Protocol):

@@ -9,6 +9,8 @@ from firebolt_operator.api import names
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import InstancePhase
+from firebolt_operator.instance.observe.signing_key_metrics import SigningKeyMetrics
+from firebolt_operator.runtime.clock import Clock
 
 LABELS = ("namespace", "name")
 PHASES = tuple(phase for phase in InstancePhase if phase)
@@ -39,7 +41,7 @@ class NoInstanceRecorder:
 
 
 class InstanceMetrics:
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, clock: Clock) -> None:
         def gauge(name: str, help_text: str, *labels: str) -> Gauge:
             return Gauge(f"firebolt_instance_{name}", help_text, (*LABELS, *labels), registry=registry)
 
@@ -47,6 +49,7 @@ class InstanceMetrics:
         self._condition = gauge("status_condition", "1 if the condition is True", "type")
         self._info = gauge("info", "Always 1; labels tell the id and where the database is", "id", "postgres_mode")
         self._reconciled = gauge("last_reconciled_timestamp", "When a pass last ended without an error")
+        self._signing_keys = SigningKeyMetrics(registry, LABELS, clock.now)
         self._infos: dict[tuple[str, str], tuple[str, str]] = {}
 
     def record(self, instance: FireboltInstance, /) -> None:
@@ -56,6 +59,7 @@ class InstanceMetrics:
         for kind in CONDITIONS:
             condition = find_condition(instance.status.conditions, kind)
             self._condition.labels(*labels, kind).set(condition is not None and condition.is_true)
+        self._signing_keys.record(labels, instance.status.auth)
         self._record_info(labels, instance)
 
     def reconciled(self, instance: FireboltInstance, now: datetime, /) -> None:
@@ -72,6 +76,7 @@ class InstanceMetrics:
             self._condition.remove(namespace, name, kind)
         self._info.remove(namespace, name, *info)
         self._reconciled.remove(namespace, name)
+        self._signing_keys.forget((namespace, name))
 
     def _record_info(self, labels: tuple[str, str], instance: FireboltInstance) -> None:
         mode = "internal" if instance.spec.metadata.postgres is None else "external"

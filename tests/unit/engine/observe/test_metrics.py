@@ -33,5 +33,25 @@ def test_given_an_engine_of_another_instance_then_its_old_series_are_gone_at_onc
     metrics = EngineMetrics(registry)
     recorded(metrics, "a")
     recorded(metrics, "a", spec=a_spec(instance_ref="other"))
-    assert series_with(registry, 'instance="inst"') == []
-    assert series_with(registry, 'instance="other"') != []
+    assert series_with(registry, 'firebolt_io_instance="inst"') == []
+    assert series_with(registry, 'firebolt_io_instance="other"') != []
+
+
+def test_given_an_engine_then_no_family_uses_the_label_of_the_scraper() -> None:
+    registry = CollectorRegistry()
+    recorded(EngineMetrics(registry), "a")
+    labels = {name for family in registry.collect() for sample in family.samples for name in sample.labels}
+    assert "instance" not in labels
+    assert labels == {"namespace", "name", "firebolt_io_instance", "phase", "type"}
+
+
+def test_given_an_engine_then_every_condition_that_it_can_have_is_told() -> None:
+    registry = CollectorRegistry()
+    recorded(EngineMetrics(registry), "a")
+    types = [
+        sample.labels["type"]
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == "firebolt_engine_status_condition"
+    ]
+    assert sorted(types) == ["InstanceReady", "Ready", "Reconciling", "Stalled"]

@@ -22,7 +22,6 @@ from firebolt_operator.wake.decide.answers import (
 )
 from firebolt_operator.wake.server import hold_app, serving
 from tests.support.lua_harness import Reply, Worker
-from tests.support.manual_clock import ManualClock
 
 RETRY_SHORTLY = Reply({":status": "503", "retry-after": "10"}, "engine is not available; retry shortly")
 
@@ -39,8 +38,7 @@ class Wire:
 class Recorded:
     decisions: list[str] = field(default_factory=list[str])
 
-    def answered(self, decision: str, seconds: float, /) -> None:
-        del seconds
+    def answered(self, decision: str, /) -> None:
         self.decisions.append(decision)
 
     def caller_left(self) -> None:
@@ -52,7 +50,7 @@ async def over_the_wire(answer: Answer, recorder: Recorded) -> Wire:
         assert engine == "eng"
         return answer
 
-    app = hold_app(ask, recorder, ManualClock())
+    app = hold_app(ask, recorder)
     async with (
         serving(app, BindAddress("127.0.0.1", 0)) as port,
         aiohttp.ClientSession() as session,
