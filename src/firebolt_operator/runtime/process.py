@@ -1,4 +1,4 @@
-"""What do signals mean to the process? The first asks it to stop, the second ends it."""
+"""What do signals mean to the process? The first asks it to stop, the second ends it; SIGUSR1 asks where it stands."""
 
 import asyncio
 import logging
@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import uvloop
+
+from firebolt_operator.runtime.stack_dumps import dumping_stacks
 
 STOP_SECONDS: Final = 9.5  # the pod has ten
 
@@ -32,7 +34,7 @@ def run_process(main: Callable[[asyncio.Event], Awaitable[int]], *, stop_seconds
             loop.add_signal_handler(number, heard, number)
         return await main(stop)
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, dumping_stacks(runner.get_loop()):
         return runner.run(watched())
 
 
