@@ -1,4 +1,4 @@
-"""The vocabulary everyone shares: a manifest, a kind, an object by name, a warning. Imports nothing of ours."""
+"""The vocabulary everyone shares: a manifest, a kind, an object by name, an event. Imports nothing of ours."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,4 +41,13 @@ class Warn:
 
     reason: str
     action: str  # what we were doing
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """Something that went as it should, and that people want to read: told once, when it has happened."""
+
+    reason: str
+    action: str
     note: str

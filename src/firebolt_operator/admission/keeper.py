@@ -20,9 +20,11 @@ from firebolt_operator.admission.decide.renewal import (
 )
 from firebolt_operator.admission.pki import Material, Pair
 from firebolt_operator.admission.secret import CA_BUNDLE, CA_KEY, CERTIFICATE, KEY, decoded_data, secret_manifest
+from firebolt_operator.api.names import NewsReason
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.look_again import After, AtOnce
-from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.observability.events import EventSender
+from firebolt_operator.refs import Manifest, News, Ref
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.controller import Outcome
 from firebolt_operator.runtime.objects import Key
@@ -39,6 +41,7 @@ class CertificateKeeper:
     configuration: str  # both webhook configurations have this name
     names: frozenset[str]  # that the server is asked by
     terms: Terms
+    events: EventSender | None = None  # None: nobody is told of renewals
     _published: tuple[bytes, datetime] | None = field(default=None, init=False)  # what is trusted, and since when
 
     async def reconcile(self, _: Key) -> Outcome:
@@ -77,7 +80,10 @@ class CertificateKeeper:
             CERTIFICATE: renewed.serving.certificate,
             KEY: renewed.serving.key,
         }
-        await self.writer.apply(secret_manifest(self.secret, data))
+        stored = await self.writer.apply(secret_manifest(self.secret, data))
+        if self.events is not None:
+            news = News(reason=NewsReason.CERTIFICATE_RENEWED, action="Renewing", note=_told(renewal))
+            await self.events.tell(self.secret, str(stored.get("metadata", {}).get("uid", "")), news, now=now)
 
     def _renewed(
         self, renewal: Renewal, material: Material, configurations: Sequence[Manifest], now: datetime

@@ -174,7 +174,7 @@ class InstanceReason(StrEnum):
 
 
 class EventReason(StrEnum):
-    """Reasons of the events we emit; all of them are warnings."""
+    """Reasons of the warnings we emit."""
 
     SECRET_ALIAS_VOLUME_DROPPED = "SecretAliasVolumeDropped"  # noqa: S105 - a reason, not a secret
     EXTERNAL_FINALIZER = "ExternalFinalizerOnOwnedResource"
@@ -185,6 +185,17 @@ class EventReason(StrEnum):
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
+
+
+class NewsReason(StrEnum):
+    """Reasons of the events that tell of nothing wrong."""
+
+    GENERATION_STARTED = "GenerationStarted"
+    SWITCHED = "Switched"
+    DRAINED = "Drained"
+    PARKED = "Parked"
+    WOKEN = "Woken"
+    CERTIFICATE_RENEWED = "CertificateRenewed"
 
 
 class AutoStopReason(StrEnum):

@@ -6,7 +6,7 @@ from datetime import timedelta
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.engine.views import Child
 from firebolt_operator.look_again import After, AtOnce, LookAgain
-from firebolt_operator.refs import Manifest, Resource, Warn
+from firebolt_operator.refs import Manifest, News, Resource, Warn
 
 AT_ONCE = AtOnce()
 URGENTLY = AtOnce(is_urgent=True)
@@ -39,5 +39,6 @@ class Plan:
     patches: tuple[Patch, ...] = ()
     deletes: tuple[Delete, ...] = ()
     warnings: tuple[Warn, ...] = ()
+    news: tuple[News, ...] = ()  # true once the status is stored
     waiting_for: str = ""  # for people, in the Rolling message
     is_at_rest: bool = False  # what runs was compared with what is asked for, and is the same

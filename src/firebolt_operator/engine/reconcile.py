@@ -16,6 +16,7 @@ from firebolt_operator.engine.decide.conditions import active_facts, ready_verdi
 from firebolt_operator.engine.decide.draining import DrainRules, needs_probe
 from firebolt_operator.engine.decide.gates import Refusal
 from firebolt_operator.engine.decide.losses import must_be_rendered
+from firebolt_operator.engine.decide.news import rollout_news
 from firebolt_operator.engine.decide.phases import decide_phase
 from firebolt_operator.engine.decide.progress import Findings, overdue_generation, overdue_warning
 from firebolt_operator.engine.decide.report import Report
@@ -37,7 +38,7 @@ from firebolt_operator.errors import (
 )
 from firebolt_operator.look_again import After, sooner
 from firebolt_operator.reconciling.verdicts import Verdict
-from firebolt_operator.refs import Manifest
+from firebolt_operator.refs import Manifest, News
 from firebolt_operator.runtime.controller import Outcome
 
 GATE_WAIT = After(timedelta(seconds=10))
@@ -82,7 +83,9 @@ class EnginePass:
         status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)
         text = "Engine status has not yet been populated"
         verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
+        before = self._engine.status
         await self._write(self._report.concluded(status, Findings(ready=verdict)))
+        await self._tell(*rollout_news(before, status, "the first one"))
         self._record(is_success=True)
         return Outcome("status initialised", AT_ONCE)
 
@@ -162,10 +165,12 @@ class EnginePass:
         if status.phase in TERMINAL and status.current_generation != status.active_generation:
             raise RuntimeError(f"{status.phase} with two generations: {status}")
         adjusted = await self._adjust_replicas(status, met.engine_class)
+        before = self._engine.status
         await self._write(adjusted.status)
         for warning in (*plan.warnings, *adjusted.warnings):
             await self._dependencies.warner.warn(self._engine.metadata, warning)
         await self._warn_overdue(overdue)
+        await self._tell(*plan.news, *rollout_news(before, adjusted.status, plan.reason), *adjusted.news)
         return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again))
 
     async def _describe(self, plan: Plan, terms: Terms, overdue: Stalled | None) -> EngineStatus:
@@ -254,6 +259,11 @@ class EnginePass:
     async def _warn_overdue(self, overdue: Stalled | None) -> None:
         if overdue is not None:
             await self._dependencies.warner.warn(self._engine.metadata, overdue_warning(overdue))
+
+    async def _tell(self, *news: News) -> None:
+        """Last of all: whoever dies before has told nobody of what happened, and nothing else is missing."""
+        for each in news:
+            await self._dependencies.warner.tell(self._engine.metadata, each)
 
     @property
     def _scrape(self) -> Scrape:

@@ -1,8 +1,9 @@
-"""Warnings that people see with `kubectl describe`: events on the object they concern.
+"""What people see with `kubectl describe`: events on the object they concern.
 
-The same warning is sent once, not in every pass: a fleet at rest must write nothing. Sending is best effort, because a
-lost event must never fail the work that it is about. A namespace has a memory and a rate of its own, so that the crowd
-of one tenant neither floods the API server nor makes the warnings of others news again.
+The same warning is sent once, not in every pass: a fleet at rest must write nothing. News are sent by whoever has just
+stored what they tell, and are not remembered. Sending is best effort, because a lost event must never fail the work
+that it is about. A namespace has a memory and rates of its own, so that the crowd of one tenant neither floods the API
+server nor makes the warnings of others news again; and its news take nothing of what its warnings may cost.
 """
 
 import logging
@@ -12,18 +13,20 @@ from typing import Protocol
 from firebolt_operator.errors import FencedError, OperatorError
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.pace import Pace
-from firebolt_operator.refs import Manifest, Ref, Warn
+from firebolt_operator.refs import Manifest, News, Ref, Warn
 
 MOST_NOTE_BYTES = 1024
 MOST_REMEMBERED = 5_000  # warnings of one namespace
 BURST = 1_000  # events of one namespace at once
 PER_SECOND = 1.0  # and from then on
+NEWS_PER_SECOND = 5.0
+LIMITED, REFUSED = "limited", "refused"  # why an event is lost: by us, or by the API server
 
 log = logging.getLogger(__name__)
 
 
 class EventCounter(Protocol):
-    def event_lost(self, controller: str, /) -> None: ...
+    def event_lost(self, controller: str, why: str, /) -> None: ...
 
 
 class _Allowance:
@@ -31,7 +34,8 @@ class _Allowance:
 
     def __init__(self) -> None:
         self._told: dict[tuple[str, str], int] = {}  # by object and reason, a hash of what was said
-        self.pace = Pace(per_second=PER_SECOND, burst=BURST)
+        self.warnings = Pace(per_second=PER_SECOND, burst=BURST)
+        self.news = Pace(per_second=NEWS_PER_SECOND, burst=BURST)
 
     def is_known(self, uid: str, warning: Warn) -> bool:
         return self._told.get((uid, warning.reason)) == hash(warning.note)
@@ -58,39 +62,47 @@ class EventSender:
         allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
         if allowance.is_known(uid, warning):
             return
-        if not allowance.pace.is_free(now.timestamp()):
-            self._lose(regarding, warning, "too many warnings of this namespace")
-            return
-        allowance.pace.take(now.timestamp())
-        try:
-            await self._writer.create(self._event(regarding, uid, warning, now))
-        except FencedError:
-            raise
-        except OperatorError as err:
-            self._lose(regarding, warning, str(err))
-            return
-        allowance.remember(uid, warning)
+        if await self._send(regarding, uid, warning, allowance.warnings, now):
+            allowance.remember(uid, warning)
+
+    async def tell(self, regarding: Ref, uid: str, news: News, *, now: datetime) -> None:
+        allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
+        await self._send(regarding, uid, news, allowance.news, now)
 
     def settle(self, namespace: str, uid: str, reason: str) -> None:
         """What was warned of is over: should it happen again, it is news."""
         if namespace in self._namespaces:
             self._namespaces[namespace].forget(uid, reason)
 
-    def _lose(self, regarding: Ref, warning: Warn, why: str) -> None:
-        log.warning("event not sent", extra={"object": str(regarding), "reason": warning.reason, "error": why})
-        if self._counter is not None:
-            self._counter.event_lost(self._controller)
+    async def _send(self, regarding: Ref, uid: str, told: Warn | News, pace: Pace, now: datetime) -> bool:
+        if not pace.is_free(now.timestamp()):
+            self._lose(regarding, told, LIMITED, "too many events of this namespace")
+            return False
+        pace.take(now.timestamp())
+        try:
+            await self._writer.create(self._event(regarding, uid, told, now))
+        except FencedError:
+            raise
+        except OperatorError as err:
+            self._lose(regarding, told, REFUSED, str(err))
+            return False
+        return True
 
-    def _event(self, regarding: Ref, uid: str, warning: Warn, now: datetime) -> Manifest:
+    def _lose(self, regarding: Ref, told: Warn | News, why: str, error: str) -> None:
+        log.warning("event not sent", extra={"object": str(regarding), "reason": told.reason, "error": error})
+        if self._counter is not None:
+            self._counter.event_lost(self._controller, why)
+
+    def _event(self, regarding: Ref, uid: str, told: Warn | News, now: datetime) -> Manifest:
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
             "metadata": {"generateName": f"{regarding.name}-", "namespace": regarding.namespace},
             "eventTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            "type": "Warning",
-            "reason": warning.reason,
-            "action": warning.action,
-            "note": shortened(warning.note),
+            "type": "Normal" if isinstance(told, News) else "Warning",
+            "reason": told.reason,
+            "action": told.action,
+            "note": shortened(told.note),
             "regarding": {
                 "apiVersion": regarding.resource.api_version,
                 "kind": regarding.resource.kind,

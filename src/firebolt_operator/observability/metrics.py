@@ -16,6 +16,8 @@ from prometheus_client import (
     generate_latest,
 )
 
+from firebolt_operator.observability.events import LIMITED, REFUSED
+
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 REQUEST_SECONDS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0)  # few: they count once for each verb, kind and code
 LAG_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -77,16 +79,20 @@ class EventMetrics:
 
     def __init__(self, metrics: Metrics) -> None:
         self._lost = Counter(
-            "firebolt_operator_events_lost", "Events that could not be sent", ("controller",), registry=metrics.registry
+            "firebolt_operator_events_lost",
+            "Events that were not sent, because there were too many of a namespace or the API server refused them",
+            ("controller", "why"),
+            registry=metrics.registry,
         )
 
     def expect(self, controllers: Iterable[str]) -> None:
         """From zero on: of a series that begins with its first loss nobody can tell that it grew."""
         for controller in controllers:
-            self._lost.labels(controller)
+            for why in (LIMITED, REFUSED):
+                self._lost.labels(controller, why)
 
-    def event_lost(self, controller: str, /) -> None:
-        self._lost.labels(controller).inc()
+    def event_lost(self, controller: str, why: str, /) -> None:
+        self._lost.labels(controller, why).inc()
 
 
 class LeaderMetrics:

@@ -125,6 +125,7 @@ def _own(factory: ControllerFactory, settings: WebhookSettings, leads: Check) ->
 
 
 def _keeper(factory: ControllerFactory, settings: WebhookSettings, secret: Ref) -> Controller[Key]:
+    name = CONTROLLER_WEBHOOK_CERTIFICATES
     keeper = CertificateKeeper(
         reader=factory.client,
         writer=factory.client,
@@ -133,8 +134,8 @@ def _keeper(factory: ControllerFactory, settings: WebhookSettings, secret: Ref) 
         configuration=settings.configuration,
         names=frozenset(settings.names),
         terms=Terms(life=settings.cert_life),
+        events=factory.events(name),
     )
-    name = CONTROLLER_WEBHOOK_CERTIFICATES
     return factory.controller(name, SECRETS.kind, factory.queue(name), keeper.reconcile)
 
 

@@ -21,6 +21,7 @@ from firebolt_operator.admission.served_certificate import ServedCertificate
 from firebolt_operator.api.resources import SECRETS
 from firebolt_operator.errors import TransientError
 from firebolt_operator.look_again import After, AtOnce
+from firebolt_operator.observability.events import EventSender
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -52,6 +53,12 @@ class MemoryServer:
     )
     writes: list[str] = field(default_factory=list[str])
     dies: random.Random | None = None
+    told: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    async def create(self, manifest: Manifest, /) -> Manifest:
+        assert (manifest["kind"], manifest["type"], manifest["regarding"]["name"]) == ("Event", "Normal", SECRET.name)
+        self.told.append((manifest["reason"], manifest["note"]))
+        return manifest
 
     async def get(self, ref: Ref, /) -> Manifest | None:
         found = self.secret if ref == SECRET else self.configurations.get(ref.resource.kind)
@@ -94,6 +101,7 @@ class World:
             configuration="ours",
             names=NAMES,
             terms=self.terms,
+            events=EventSender(server, controller="webhook-certificates", instance="test"),
         )
 
     async def settle(self) -> timedelta:
@@ -136,6 +144,18 @@ async def test_from_nothing_to_trust_in_one_go_and_then_no_write(world: World) -
     assert world.server.writes == ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Secret"]
     await world.settle()
     assert len(world.server.writes) == 3
+
+
+async def test_people_read_that_the_certificate_was_renewed_and_nothing_while_it_rests(world: World) -> None:
+    await world.settle()
+    assert world.server.told == [
+        ("CertificateRenewed", "new authority and certificate: there is no authority with its key")
+    ]
+    await world.settle()
+    assert len(world.server.told) == 1
+    await world.clock.advance(timedelta(days=61).total_seconds())
+    await world.settle()
+    assert world.server.told[1:] == [("CertificateRenewed", "new certificate: the certificate is due")]
 
 
 async def test_a_bundle_broken_by_hand_is_mended(world: World) -> None:

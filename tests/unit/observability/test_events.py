@@ -19,7 +19,7 @@ from firebolt_operator.observability.events import BURST, EventSender
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.reconciling.verdicts import Verdict
-from firebolt_operator.refs import Manifest, Ref, Warn
+from firebolt_operator.refs import Manifest, News, Ref, Warn
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.factory import ControllerFactory
@@ -52,7 +52,8 @@ async def test_given_an_event_that_cannot_be_sent_then_it_is_counted_for_its_con
     warning = Warn(reason="Odd", action="Look", note="something is odd")
     await factory.events("fireboltengine").warn(SETTINGS, "uid", warning, now=NOON)
     assert series_with(metrics.registry, "events_lost_total{") == [
-        'firebolt_operator_events_lost_total{controller="fireboltengine"} 1.0'
+        'firebolt_operator_events_lost_total{controller="fireboltengine",why="limited"} 0.0',
+        'firebolt_operator_events_lost_total{controller="fireboltengine",why="refused"} 1.0',
     ]
 
 
@@ -71,9 +72,11 @@ class Sent:
 
     def __init__(self) -> None:
         self.notes = list[tuple[str, str]]()
+        self.types = list[str]()
 
     async def create(self, manifest: Manifest, /) -> Manifest:
         self.notes.append((manifest["metadata"]["namespace"], manifest["note"]))
+        self.types.append(manifest["type"])
         return manifest
 
 
@@ -81,8 +84,8 @@ class Lost:
     def __init__(self) -> None:
         self.count = 0
 
-    def event_lost(self, controller: str, /) -> None:
-        assert controller == "test"
+    def event_lost(self, controller: str, why: str, /) -> None:
+        assert (controller, why) == ("test", "limited")
         self.count += 1
 
 
@@ -129,6 +132,29 @@ async def test_given_more_objects_than_are_remembered_then_the_oldest_are_news_a
     sender.settle("nowhere", "a", "Odd")
     await sender.warn(SETTINGS, "a", an_event(0), now=NOON)
     assert len(sent.notes) == 5
+
+
+def some_news(number: int = 0) -> News:
+    return News(reason="Good", action="Work", note=f"something went well {number}")
+
+
+async def test_given_news_then_they_are_normal_and_told_each_time_that_they_happen() -> None:
+    sent = Sent()
+    sender = EventSender(cast("Any", sent), controller="test", instance="test")
+    for _ in range(2):
+        await sender.tell(SETTINGS, "uid", some_news(), now=NOON)
+    await sender.warn(SETTINGS, "uid", an_event(0), now=NOON)
+    assert sent.types == ["Normal", "Normal", "Warning"]
+
+
+async def test_given_a_flood_of_news_then_warnings_of_the_namespace_are_sent_all_the_same() -> None:
+    sent, lost = Sent(), Lost()
+    sender = EventSender(cast("Any", sent), controller="test", instance="test", counter=lost)
+    for number in range(BURST + 50):
+        await sender.tell(SETTINGS, "uid", some_news(number), now=NOON)
+    assert (len(sent.notes), lost.count) == (BURST, 50)
+    await sender.warn(SETTINGS, "uid", an_event(0), now=NOON)
+    assert sent.types[-1] == "Warning"
 
 
 class ManyEvents:

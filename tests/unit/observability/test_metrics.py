@@ -167,6 +167,7 @@ async def test_given_controllers_then_their_lost_events_are_counted_from_zero_on
     metrics = Metrics()
     events = EventMetrics(metrics)
     events.expect(("fireboltengine",))
-    assert (await samples(metrics))["firebolt_operator_events_lost_total{controller=fireboltengine}"] == 0
-    events.event_lost("fireboltengine")
-    assert (await samples(metrics))["firebolt_operator_events_lost_total{controller=fireboltengine}"] == 1
+    lost = "firebolt_operator_events_lost_total{controller=fireboltengine,why=refused}"
+    assert (await samples(metrics))[lost] == 0
+    events.event_lost("fireboltengine", "refused")
+    assert (await samples(metrics))[lost] == 1

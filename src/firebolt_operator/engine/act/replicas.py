@@ -28,13 +28,14 @@ from firebolt_operator.engine.decide.autostop import (
     decide_autostop,
     parse_wake_request,
 )
+from firebolt_operator.engine.decide.news import resized
 from firebolt_operator.engine.inherited_settings import effective_auto_stop, idle_timeout, poll_interval
 from firebolt_operator.engine.inputs import ClassInfo
 from firebolt_operator.engine.observe.gauges import Activity
 from firebolt_operator.engine.observe.scrape import Scrape
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.look_again import WHEN_CHANGED, After, LookAgain
-from firebolt_operator.refs import Manifest, Ref, Warn
+from firebolt_operator.refs import Manifest, News, Ref, Warn
 
 TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
 
@@ -53,6 +54,7 @@ class Adjustment:
     status: EngineStatus  # to be written
     look_again: LookAgain = WHEN_CHANGED
     warnings: tuple[Warn, ...] = ()
+    news: tuple[News, ...] = ()  # true already: the number of nodes is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,7 @@ class ReplicaAdjuster:
             status=self._heard(described, max(seen.replicas, decision.replicas)),
             look_again=After(policy.poll_interval),
             warnings=() if time_zone(policy.settings.time_zone) else (_unknown_zone(policy.settings.time_zone),),
+            news=resized(decision, seen.replicas),
         )
 
     def _heard(self, status: EngineStatus, replicas: int) -> EngineStatus:

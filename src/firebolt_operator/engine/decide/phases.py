@@ -16,6 +16,7 @@ from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.engine.decide.draining import Drained, KeepWaiting, TimedOut, decide_drain, settle_left
 from firebolt_operator.engine.decide.losses import is_lost, is_taken, lacks_pods
+from firebolt_operator.engine.decide.news import drained
 from firebolt_operator.engine.decide.recovery import back_to_creating, decide_lost, lost_objects
 from firebolt_operator.engine.decide.routing import service_repair, serving_generation
 from firebolt_operator.engine.decide.situation import Situation
@@ -213,7 +214,8 @@ def _decide_draining(situation: Situation) -> Plan:
     restored = lost_objects(situation)
     match decide_drain(status, situation.facts, situation.drain, now):
         case Drained(reason):
-            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE, ensures=restored)
+            news = (drained(status.draining_generation, reason),)
+            return Plan(reason=reason, status=cleaning, look_again=AT_ONCE, ensures=restored, news=news)
         case TimedOut(after, is_settled):
             note = _timeout_note(status, after, is_settled=is_settled)
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
