@@ -1,7 +1,7 @@
 """What is this process doing right now? On SIGUSR1 it writes to its log where every task and every thread stands.
 
-A thread of its own waits for the signal, so that a loop that hangs is dumped like any other. Only places are told: file,
-line and function, because the values of variables may be secrets.
+A thread of its own waits for the signal, so that a loop that hangs is dumped like any other. Only places are told:
+file, line and function, because the values of variables may be secrets.
 """
 
 import asyncio
