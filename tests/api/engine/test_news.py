@@ -20,7 +20,13 @@ async def told(person: Person) -> list[str]:
 async def test_a_life_of_an_engine_is_told_in_its_events(operator: Operator, person: Person) -> None:
     await person.make_instance()
     await person.make_engine(replicas=1, autoStop=AUTO_STOP)
-    await operator.stays_at_rest(0)
+    await operator.until_at_rest(0)
+    await operator.settled()
+    operator.requests.seen.clear()
+    for _ in range(2):
+        await operator.next_pass()
+    # Its pods are asked whether they run queries, and nobody is told anything.
+    assert set(operator.requests.seen) <= {"GET pods/proxy"}
     await person.edit_engine(template={"metadata": {"labels": {"edited": "yes"}}})
     await operator.until_at_rest(1)
     operator.clock.skip(timedelta(minutes=11))
