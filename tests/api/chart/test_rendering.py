@@ -281,6 +281,18 @@ def test_the_operator_makes_its_own_certificate_unless_told_where_one_is() -> No
     assert annotations == {"cert-manager.io/inject-ca-from": f"system/{certificate['secretName']}"}
 
 
+def test_a_pod_that_answers_reviews_stays_until_another_one_can_and_then_has_ten_seconds_to_end() -> None:
+    judging, silent = (
+        only(rendered({"webhook": {"enabled": enabled}}), "Deployment")["spec"]["template"]["spec"]
+        for enabled in (True, False)
+    )
+    stays = judging["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
+    readiness = judging["containers"][0]["readinessProbe"]
+    assert stays >= readiness["initialDelaySeconds"] + readiness["periodSeconds"]
+    assert judging["terminationGracePeriodSeconds"] - stays == silent["terminationGracePeriodSeconds"] == 10
+    assert "lifecycle" not in silent["containers"][0]
+
+
 def test_webhooks_of_one_team_ask_about_its_namespaces_only() -> None:
     for kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
         for webhook in only(rendered({"watchNamespaces": ["a"]}), kind)["webhooks"]:
