@@ -41,41 +41,43 @@ class Knocking:
     def longest_gap(self) -> float:
         """Seconds from the first knock that was refused until one was let in again; 0 if all were let in."""
         longest, since = 0.0, None
-        for each in self.knocks:
+        for each in sorted(self.knocks, key=lambda knock: knock.began_at):
             if each.problem:
                 since = each.began_at if since is None else since
+                longest = max(longest, each.began_at - since)
             elif since is not None:
-                longest, since = max(longest, each.ended_at - since), None
-        return longest if since is None else max(longest, self.knocks[-1].ended_at - since)
+                longest, since = max(longest, each.began_at - since), None
+        return longest
 
     def __str__(self) -> str:
         words = f"{len(self.knocks)} writes, {len(self.problems)} refused, longest gap {self.longest_gap:.1f} s"
         return f"{words}: {self.problems[0]}" if self.problems else words
 
-    async def knock(self) -> Knock:
+    async def knock(self) -> None:
         began_at = time.monotonic()
         problem = await asyncio.to_thread(write_problem, self.environment, an_engine("knocking"))
-        knock = Knock(began_at, time.monotonic(), problem)
-        self.knocks.append(knock)
-        return knock
+        self.knocks.append(Knock(began_at, time.monotonic(), problem))
 
-    async def until(self, is_let_in: bool) -> None:
-        """For the next knock with that outcome."""
+    async def until(self, *, is_let_in: bool) -> None:
+        """For a knock with that outcome which begins after the call."""
+        since = time.monotonic()
         async with asyncio.timeout(GIVE_UP_SECONDS):
-            since = len(self.knocks)
-            while not any(bool(each.problem) != is_let_in for each in self.knocks[since:]):  # noqa: ASYNC110 - polls
+            while not any(  # noqa: ASYNC110 - nobody tells
+                bool(each.problem) != is_let_in and each.began_at >= since for each in self.knocks
+            ):
                 await asyncio.sleep(_EVERY_SECONDS)
 
 
 @asynccontextmanager
 async def knocking(environment: Environment) -> AsyncGenerator[Knocking]:
-    """Ten times a second, until the context is left."""
+    """Ten times a second, however long the answers take, until the context is left."""
     found, is_over = Knocking(environment), asyncio.Event()
 
     async def run() -> None:
-        while not is_over.is_set():
-            await found.knock()
-            await asyncio.sleep(_EVERY_SECONDS)
+        async with asyncio.TaskGroup() as knocks:
+            while not is_over.is_set():
+                knocks.create_task(found.knock(), name="knock")
+                await asyncio.sleep(_EVERY_SECONDS)
 
     async with asyncio.TaskGroup() as group:
         group.create_task(run(), name="knocking")
