@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,22 +28,22 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Networks:
-    """The one outside, and the one of the pods, where this process lives from now on."""
+    """The one outside, and the one of the pods, where this process lives from now on.
+
+    It never goes back, not for a moment: whoever enters the pod network does so through this process, and would come
+    out wherever that is just then. A thread that was there before stays outside instead.
+    """
 
     def __init__(self, pod_range: str) -> None:
-        self._outside = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        self._outside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="outside")
+        self.socket_outside().close()  # the thread is there
         _checked(_LIBC.unshare(_NEW_NETWORK))
-        self._inside = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         subprocess.run(["ip", "route", "add", "local", pod_range, "dev", "lo"], check=True)
 
     def socket_outside(self) -> socket.socket:
-        """A socket belongs to the network it was made in, wherever its process goes afterwards."""
-        _checked(_LIBC.setns(self._outside, _NEW_NETWORK))
-        try:
-            return socket.socket()
-        finally:
-            _checked(_LIBC.setns(self._inside, _NEW_NETWORK))
+        """A socket belongs to the network it was made in, whoever uses it."""
+        return self._outside.submit(socket.socket).result()
 
 
 async def serve(pod_range: str, api_port: int) -> None:

@@ -19,6 +19,12 @@ tls = ssl.create_default_context(cafile=sys.argv[2])
 print(urllib.request.urlopen(sys.argv[1] + "/version", context=tls, timeout=5).read().decode())
 """
 
+DIAL = """
+import socket, sys
+for _ in range(500):
+    socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=5).close()
+"""
+
 
 def run_inside(network: PodNetwork, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [*network.prefix, "python3", "-c", program, *arguments]
@@ -60,6 +66,19 @@ def test_given_the_api_server_outside_then_it_is_at_the_same_address_inside(
 ) -> None:
     plane = simulated_pods.control_plane
     assert "v1.36.3" in run_inside(pod_network, FETCH_API, plane.server, str(plane.ca_file)).stdout
+
+
+@pytest.mark.root
+def test_given_programs_inside_that_dial_the_api_server_then_the_way_in_leads_nowhere_else_meanwhile(
+    simulated_pods: SimulatedPods, pod_network: PodNetwork
+) -> None:
+    way_in = Path(f"/proc/{pod_network.relay_pid}/ns/net")
+    seen = {way_in.readlink()}
+    command = [*pod_network.prefix, "python3", "-c", DIAL, str(simulated_pods.control_plane.port)]
+    with subprocess.Popen(command) as dialling:
+        while dialling.poll() is None:
+            seen.add(way_in.readlink())
+    assert (dialling.returncode, len(seen)) == (0, 1)
 
 
 @pytest.mark.root
