@@ -12,7 +12,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 3
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds lock mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard lock mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -81,6 +81,9 @@ demo-clean: setup  ## remove what the demos left
 
 crds: setup  ## write config/crd, the charts and the reference pages from the models
 	@$(PY) scripts/write_crds.py && $(PY) scripts/write_reference.py
+
+dashboard: setup  ## write the chart's Grafana dashboard from its panels
+	@$(PY) -m scripts.write_dashboard
 
 lock: setup  ## pin dependencies again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv

@@ -37,7 +37,7 @@ class Packages:
     skip: str = r"(?!)"  # a pattern of paths
 
     def key(self) -> tuple[str, ...]:
-        return ("debian", _release(), *self.names, self.without, self.skip)
+        return ("debian", release(), *self.names, self.without, self.skip)
 
     def needed(self) -> list[str]:
         """Names of the packages that apt would fetch."""
@@ -83,6 +83,27 @@ def old_folders(layer: LayerWriter) -> None:
     for name in _MERGED:
         layer.folder(f"usr/{name}")
         layer.link(name, f"usr/{name}")
+
+
+def fetch_files(package: str, paths: Sequence[str], target: Path) -> None:
+    """Some files of one package, by their base names, into a folder; without what the package depends on."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _apt(Path(folder), "download", package)
+        except LocalError:
+            # A fresh machine knows no packages, and only root may tell it: a list of one's own does as well.
+            Path(folder, "lists", "partial").mkdir(parents=True)
+            own_list = ("-o", f"Dir::State::lists={folder}/lists")
+            _apt(Path(folder), *own_list, "update")
+            _apt(Path(folder), *own_list, "download", package)
+        (archive,) = Path(folder).glob("*.deb")
+        with _contents(archive) as members:
+            for member in members:
+                content = members.extractfile(member) if merged(member.name) in paths else None
+                if content is not None:
+                    path = target / Path(member.name).name
+                    path.write_bytes(content.read())
+                    path.chmod(member.mode)
 
 
 @contextmanager
@@ -142,6 +163,6 @@ def _last_line(text: str) -> str:
     return (text.strip().splitlines() or ["no reason given"])[-1]
 
 
-def _release() -> str:
+def release() -> str:
     facts = platform.freedesktop_os_release()
     return f"{facts['ID']} {facts.get('VERSION_ID', 'unstable')} {go_platform()}"
