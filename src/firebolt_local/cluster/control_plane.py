@@ -30,6 +30,9 @@ MASTERS = "system:masters"
 _START_SECONDS = 120
 _LOOK_AGAIN_SECONDS = 0.05
 _PORT_ATTEMPTS = 5
+# These programs live for minutes and collect garbage all the time: let it pile up a little (about 1 GB, not 0.6, for an
+# API server), and a sixth of the processor time of all tests on control planes is saved.
+_GARBAGE_PERCENT = "400"
 _SERVER_NAMES = (LOOPBACK, "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 
 
@@ -121,6 +124,7 @@ class ControlPlane:
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.folder),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "GOGC": _GARBAGE_PERCENT,
         }
         return self.launch_with(
             Launch(
