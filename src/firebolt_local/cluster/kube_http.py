@@ -3,7 +3,10 @@
 import http.client
 import json
 import ssl
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +16,9 @@ from firebolt_operator.refs import Manifest
 
 MERGE_PATCH = "application/merge-patch+json"
 _JSON = "application/json"
+
+Ask = Callable[..., tuple[int, str]]
+"""Method, path, and if need be body and content type; answered with a status and a text."""
 
 
 class KubeRequestError(LocalError):
@@ -50,14 +56,14 @@ class KubeHttp:
         return self._json("DELETE", path)
 
     def text(self, method: str, path: str, body: str | None = None, content_type: str = _JSON) -> tuple[int, str]:
-        address = urlsplit(self.server).netloc
-        connection = http.client.HTTPSConnection(address, context=self.tls, timeout=self.timeout_seconds)
-        try:
-            connection.request(method, path, body=body, headers={"Content-Type": content_type, "Accept": _JSON})
-            response = connection.getresponse()
-            return response.status, response.read().decode(errors="replace")
-        finally:
-            connection.close()
+        with closing(self._connection()) as connection:
+            return _exchange(connection, method, path, body, content_type)
+
+    @contextmanager
+    def kept(self) -> Generator[Ask]:
+        """Requests in a row on one connection: the handshake is most of what a small one costs."""
+        with closing(self._connection()) as connection:
+            yield partial(_exchange, connection)
 
     def is_ready(self) -> bool:
         try:
@@ -65,12 +71,24 @@ class KubeHttp:
         except (OSError, http.client.HTTPException):
             return False
 
+    def _connection(self) -> http.client.HTTPSConnection:
+        address = urlsplit(self.server).netloc
+        return http.client.HTTPSConnection(address, context=self.tls, timeout=self.timeout_seconds)
+
     def _json(self, method: str, path: str, body: Manifest | None = None, content_type: str = _JSON) -> Manifest:
         status, answer = self.text(method, path, None if body is None else json.dumps(body), content_type)
         if status >= http.client.BAD_REQUEST:
             raise KubeRequestError(status, f"{method} {path}: HTTP {status}: {answer}")
         result: Manifest = json.loads(answer)
         return result
+
+
+def _exchange(
+    connection: http.client.HTTPSConnection, method: str, path: str, body: str | None = None, content_type: str = _JSON
+) -> tuple[int, str]:
+    connection.request(method, path, body=body, headers={"Content-Type": content_type, "Accept": _JSON})
+    response = connection.getresponse()
+    return response.status, response.read().decode(errors="replace")
 
 
 def has_condition(manifest: Manifest, kind: str) -> bool:
