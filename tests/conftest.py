@@ -13,10 +13,13 @@ from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_local.cluster.scrape import ScrapeControl
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.programs import provision
+from tests.support.crds import install_crds
 from tests.support.namespaces import empty_namespace, make_namespace
 
 pytest_plugins = ["tests.support.strictness", "tests.support.alone"]
 HERE = Path(__file__).parent
+CONTROLLERS = ("*", "-endpoints-controller", "-endpointslice-mirroring-controller")
+"""All but those for Endpoints, which nobody here reads and which were a twelfth of all requests: we go by slices."""
 StartControlPlane = Callable[..., ControlPlane]
 
 
@@ -37,10 +40,17 @@ def built_programs() -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory, built_programs: dict[str, Path]) -> Iterator[ControlPlane]:
     """Shared by the whole run: do not kill it, take `fresh_control_plane` for that."""
-    options = Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True)
+    folder = tmp_path_factory.mktemp("control-plane")
+    options = Options(folder=folder, controllers=CONTROLLERS, simulated_pods=True)
     plane = ControlPlane(options, built_programs).start()
     yield plane
     plane.stop()
+
+
+@pytest.fixture(scope="session")
+def crds(control_plane: ControlPlane) -> None:
+    """Our kinds are on the shared control plane."""
+    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture(scope="session")

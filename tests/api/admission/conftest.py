@@ -6,13 +6,12 @@ import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from tests.api.admission.place import Place
-from tests.support.crds import install_crds
 from tests.support.namespaces import empty_namespace, make_namespace
 
 
 @pytest.fixture(scope="module")
-def place(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    install_crds(control_plane.kubeconfig)
+def place(control_plane: ControlPlane, crds: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    del crds  # for its effect: our kinds are there
     name = make_namespace(control_plane.http)
     place = Place(control_plane, name, tmp_path_factory.mktemp("operator") / "log")
     # The configurations first, as a half-started install has them: nobody serves yet, and it heals by itself.

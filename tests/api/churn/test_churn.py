@@ -26,7 +26,6 @@ from tests.api.crash.ledger import Ledger, World, a_ledger
 from tests.api.crash.leftovers import AtRest, differences
 from tests.api.crash.living import a_life, whole_operator
 from tests.api.crash.serving import gaps
-from tests.support.crds import install_crds
 
 SEED: Final = 7
 ENGINES: Final = 20
@@ -119,9 +118,10 @@ def _unlike(world: World, engine: Manifest) -> list[str]:
 
 
 @pytest.fixture
-async def fleet(control_plane: ControlPlane, simulated_pods: SimulatedPods, namespace: str) -> AsyncGenerator[Fleet]:
-    del simulated_pods  # for its effect: pods become ready
-    install_crds(control_plane.kubeconfig)
+async def fleet(
+    control_plane: ControlPlane, crds: None, simulated_pods: SimulatedPods, namespace: str
+) -> AsyncGenerator[Fleet]:
+    del crds, simulated_pods  # for their effects: our kinds are there, and pods become ready
     credentials = load_credentials(str(control_plane.kubeconfig), {})
     async with KubeClient.from_credentials(credentials) as client, a_ledger(client) as ledger:
         yield Fleet(client, ledger, namespace)

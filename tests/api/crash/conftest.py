@@ -9,13 +9,11 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from tests.support.crds import install_crds
 
 
 @pytest.fixture(scope="session")
-def ready_plane(control_plane: ControlPlane, simulated_pods: SimulatedPods) -> ControlPlane:
-    del simulated_pods  # for its effect: pods become ready
-    install_crds(control_plane.kubeconfig)
+def ready_plane(control_plane: ControlPlane, crds: None, simulated_pods: SimulatedPods) -> ControlPlane:
+    del crds, simulated_pods  # for their effects: our kinds are there, and pods become ready
     return control_plane
 
 

@@ -11,7 +11,6 @@ from firebolt_operator.api.crds import KINDS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.refs import Manifest, Ref, Resource
-from tests.support.crds import install_crds
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,6 @@ class Stored:
 
     def ref(self, resource: Resource) -> Ref:
         return Ref(resource, self.namespace, "it")
-
-
-@pytest.fixture(scope="session")
-def crds(control_plane: ControlPlane) -> None:
-    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture

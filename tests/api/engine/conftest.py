@@ -1,5 +1,5 @@
 """Fixtures of this folder; tests of classes share them."""
 
-from tests.api.engine.fixtures import crds, operator, person, start_operator
+from tests.api.engine.fixtures import operator, person, start_operator
 
-__all__ = ["crds", "operator", "person", "start_operator"]
+__all__ = ["operator", "person", "start_operator"]

@@ -12,14 +12,8 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.writing import WriteRules
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, running_operator
-from tests.support.crds import install_crds
 
 StartOperator = Callable[..., AbstractAsyncContextManager[Operator]]
-
-
-@pytest.fixture(scope="session")
-def crds(control_plane: ControlPlane) -> None:
-    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture

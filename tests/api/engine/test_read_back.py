@@ -36,7 +36,6 @@ from tests.api.engine.templates import (
     single_cases,
     used_fields,
 )
-from tests.support.crds import install_crds
 from tests.support.drift_rows import CHANGED, CLASS, EDITS, HARMLESS, HARMLESS_EDITS, SPEC, touched
 from tests.support.engine_inputs import IMAGES, INSTANCE, engine_inputs
 from tests.support.live import changed
@@ -73,11 +72,6 @@ IMAGE_NAMES = (
     "x:" + "t" * 129,
     "x:",
 )
-
-
-@pytest.fixture(scope="session")
-def crds(control_plane: ControlPlane) -> None:
-    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """The fixtures of the engine tests: the same operator, the same person."""
 
-from tests.api.engine.fixtures import crds, operator, person, start_operator
+from tests.api.engine.fixtures import operator, person, start_operator
 
-__all__ = ["crds", "operator", "person", "start_operator"]
+__all__ = ["operator", "person", "start_operator"]

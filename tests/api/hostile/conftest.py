@@ -7,10 +7,10 @@ import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
-from tests.api.engine.fixtures import crds, person
+from tests.api.engine.fixtures import person
 from tests.api.hostile.arena import Arena, an_arena
 
-__all__ = ["crds", "person"]
+__all__ = ["person"]
 
 VOLUMES = 200  # every instance takes one, the hostile ones too
 

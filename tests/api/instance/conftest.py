@@ -11,12 +11,6 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.writing import WriteRules
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator, running_operator
-from tests.support.crds import install_crds
-
-
-@pytest.fixture(scope="session")
-def crds(control_plane: ControlPlane) -> None:
-    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import pytest
 
 from firebolt_local.programs import provision
-from tests.api.engine.fixtures import crds, operator, person, start_operator
+from tests.api.engine.fixtures import operator, person, start_operator
 from tests.api.engine.person import Person
 from tests.support.plugin import Plugin
 
-__all__ = ["crds", "operator", "person", "start_operator"]
+__all__ = ["operator", "person", "start_operator"]
 
 
 @pytest.fixture

@@ -8,13 +8,7 @@ import pytest
 from firebolt_local.cluster.control_plane import ControlPlane
 from tests.api.wake.limits import POLICY_FILE
 from tests.api.wake.place import Place, a_door
-from tests.support.crds import install_crds
 from tests.support.kubectl import kubectl
-
-
-@pytest.fixture(scope="session")
-def crds(control_plane: ControlPlane) -> None:
-    install_crds(control_plane.kubeconfig)
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,12 @@ import pytest
 
 from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_local.cluster.simulated_pods import SimulatedPods
-from tests.api.engine.fixtures import crds, operator, person, start_operator
+from tests.api.engine.fixtures import operator, person, start_operator
 from tests.api.engine.person import Person
 from tests.api.wake.place import Place
 from tests.api.waking.gateway import Gateway, running_gateway
 
-__all__ = ["crds", "operator", "person", "start_operator"]
+__all__ = ["operator", "person", "start_operator"]
 
 StartGateway = Callable[..., AbstractAsyncContextManager[Gateway]]
 
