@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
 LOCAL := $(PY) -m firebolt_local
 DEMO_PAGE := build/demo.html
-# Tests mostly wait: two cores carry three processes, each with a control plane of its own. A file stays in one of them.
-PROCESSES ?= 3
+# A third of the time tests wait: two cores carry four processes, each with a control plane of its own. A file stays in
+# one of them; tests/support/order.py says which files start together.
+PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard lock mutants fuzz bench clean

@@ -16,7 +16,7 @@ from firebolt_local.programs import provision
 from tests.support.crds import install_crds
 from tests.support.namespaces import empty_namespace, make_namespace
 
-pytest_plugins = ["tests.support.strictness", "tests.support.alone"]
+pytest_plugins = ["tests.support.strictness", "tests.support.alone", "tests.support.order"]
 HERE = Path(__file__).parent
 CONTROLLERS = ("*", "-endpoints-controller", "-endpointslice-mirroring-controller")
 """All but those for Endpoints, which nobody here reads and which were a twelfth of all requests: we go by slices."""
