@@ -29,6 +29,7 @@ EVERYTHING: Final = Counter(
         *(f"EndpointSlice of {name}" for name in (POSTGRES, METADATA, GATEWAY)),
         f"ConfigMap {names.metadata_config_name(INSTANCE)}",
         f"ConfigMap {names.gateway_config_name(INSTANCE)}",
+        f"ConfigMap {names.gateway_accounts_name(INSTANCE)}",
         *(f"Deployment {name}" for name in (METADATA, GATEWAY)),
         *(f"ReplicaSet of {name}" for name in (METADATA, GATEWAY)),
         f"Pod of {METADATA}",
