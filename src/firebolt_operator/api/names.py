@@ -20,6 +20,8 @@ ANNOTATION_METADATA_OVERRIDE: Final = "firebolt.io/metadata-override"
 ANNOTATION_CUSTOM_CONFIG_HASH: Final = "firebolt.io/custom-engine-config-hash"
 ANNOTATION_AUTH_HASH: Final = "firebolt.io/auth-hash"
 ANNOTATION_ENGINE_TLS_HASH: Final = "firebolt.io/engine-tls-hash"
+ANNOTATION_SIGNING_KEYS: Final = "firebolt.io/signing-keys"
+ANNOTATION_ENGINE_TRUST_CAS: Final = "firebolt.io/engine-trust-cas"
 ANNOTATION_ENGINE_CLASS_HASH: Final = "firebolt.io/engine-class-hash"
 ANNOTATION_CONFIG_HASH: Final = "firebolt.io/config-hash"
 ANNOTATION_WAKE_REQUESTED: Final = "firebolt.io/wake-requested"
@@ -39,6 +41,15 @@ LEASE_NAME: Final = "c662f7f5.firebolt.io"
 COMPONENT_POSTGRES: Final = "postgres"
 COMPONENT_METADATA: Final = "metadata"
 COMPONENT_GATEWAY: Final = "gateway"
+COMPONENT_AUTH_SIGNING: Final = "auth-signing"
+COMPONENT_ENGINE_TLS: Final = "engine-tls"
+COMPONENT_GATEWAY_TLS: Final = "gateway-tls"
+COMPONENT_ENGINE_CA_BUNDLE: Final = "engine-ca-bundle"
+
+KEY_CERTIFICATE: Final = "tls.crt"  # in the Secrets that cert-manager writes
+KEY_PRIVATE_KEY: Final = "tls.key"
+KEY_AUTHORITY: Final = "ca.crt"
+KEY_REVOCATIONS: Final = "crl.pem"
 
 ENGINE_CONFIG_KEY: Final = "config.yaml"  # in the ConfigMap of a generation
 CONTAINER_ENGINE: Final = "engine"
@@ -111,6 +122,31 @@ class InstancePhase(StrEnum):
     FAILED = "Failed"
 
 
+class SigningKeyPhase(StrEnum):
+    """What engines do with a signing key; the empty string, of an older release, means that it signs."""
+
+    UNSET = ""
+    ACTIVE = "Active"
+    VALIDATION_ONLY = "ValidationOnly"
+    REMOVING = "Removing"
+
+
+class RotationStep(StrEnum):
+    """What a rotation of the signing key waits for."""
+
+    PROMOTION = "AwaitingPromotion"
+    RETIRE_ANCHOR = "AwaitingRetireAnchor"
+    REMOVAL = "AwaitingRemoval"
+
+
+class TLSMode(StrEnum):
+    """What the gateway's listener asks of its clients."""
+
+    PLAINTEXT = ""
+    ONE_WAY = "TLS"
+    MUTUAL = "MutualTLS"
+
+
 class Rollout(StrEnum):
     GRACEFUL = "graceful"
     RECREATE = "recreate"
@@ -171,6 +207,19 @@ class InstanceReason(StrEnum):
     DISABLED = "Disabled"
     AUTH_SPEC_INVALID = "AuthSpecInvalid"
     TLS_SPEC_INVALID = "TLSSpecInvalid"
+    ADMIN_SECRET_MISSING = "AdminSecretMissing"  # noqa: S105 - a reason, not a secret
+    SIGNING_CERTIFICATE_ENSURE_FAILED = "SigningCertificateEnsureFailed"
+    SIGNING_KEY_PENDING = "SigningKeyPending"
+    ROTATION_WAITING_FOR_ENGINES = "RotationWaitingForEngines"
+    DRAIN_CHECK_FAILED = "DrainCheckFailed"
+    CONVERGENCE_CHECK_FAILED = "ConvergenceCheckFailed"
+    DRAINING = "Draining"
+    CONVERGING = "Converging"
+    CERTIFICATE_ENSURE_FAILED = "CertificateEnsureFailed"
+    CERTIFICATE_PENDING = "CertificatePending"
+    SECRET_PENDING = "SecretPending"  # noqa: S105 - a reason, not a secret
+    STAGING_FAIL_CLOSED = "StagingFailClosed"
+    SECURE_ROLLOUT_PENDING = "SecureRolloutPending"
 
 
 class EventReason(StrEnum):
@@ -185,6 +234,10 @@ class EventReason(StrEnum):
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
+    SIGNING_KEY_ROTATION_STEP_FAILED = "SigningKeyRotationStepFailed"
+    SIGNING_KEY_ROTATION_STALLED = "SigningKeyRotationStalled"
+    SIGNING_KEY_PROVENANCE_REJECTED = "SigningKeyProvenanceRejected"
+    SIGNING_KEY_MATERIAL_REGENERATED = "SigningKeyMaterialRegenerated"
 
 
 class NewsReason(StrEnum):
@@ -252,6 +305,24 @@ def metadata_credentials_name(instance: str) -> str:
 
 def engine_ca_bundle_name(instance: str) -> str:
     return f"{instance}-engine-ca-bundle"
+
+
+def engine_tls_anchor_name(instance: str) -> str:
+    return f"{instance}-engine-tls"
+
+
+def gateway_tls_name(instance: str) -> str:
+    return f"{instance}-gateway-tls"
+
+
+def signing_key_id(number: int) -> str:
+    """The `kid` of the tokens that the key signs."""
+    return f"signing-{number}"
+
+
+def signing_key_name(instance: str, number: int) -> str:
+    """Of its Certificate and of its Secret; the first has no number, as before there were others."""
+    return f"{instance}-auth-signing" if number == 1 else f"{instance}-auth-signing-{signing_key_id(number)}"
 
 
 def gateway_name(instance: str) -> str:
