@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.model import wake_rules
+from tests.model.stories import story
 from tests.model.wake_agent import agent_steps, appeared, claimed, landed, requested
 from tests.model.wake_operator import ANSWERS, QUIET, Look, Pass, Passes, Write
 from tests.model.wake_world import AHEAD, NONSENSE, OLDEST, ROLLING, SIZES, Status, World, initial, later
@@ -106,16 +107,7 @@ class Search:
 
     def _judge(self, problems: Iterable[str], world: World) -> None:
         for problem in problems:
-            raise BrokenError(f"{problem}\n{self.story(world)}")
-
-    def story(self, world: World) -> str:
-        lines, at = list[str](), world
-        while True:
-            before, name = self.came_from.get(at, (None, "?"))
-            lines.append(f"  {name}\n    {at}")
-            if before is None:
-                return "\n".join(reversed(lines))
-            at = before
+            raise BrokenError(f"{problem}\n{story(self.came_from, world)}")
 
 
 def _looks(world: World) -> Iterator[Look]:

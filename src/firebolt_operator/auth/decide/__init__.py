@@ -1,0 +1,1 @@
+"""What authentication needs next, decided from frozen facts. Pure."""

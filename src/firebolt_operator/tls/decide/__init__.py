@@ -1,0 +1,1 @@
+"""What TLS needs next, decided from frozen facts. Pure."""

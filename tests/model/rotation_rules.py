@@ -1,0 +1,47 @@
+"""What must hold of signing keys, whatever happened before; each rule names itself."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tests.model.rotation_world import World, good_tokens
+
+REFUSED: Final = "a good token is refused"
+RETIRED: Final = "an engine accepts what a retired key signed"
+ONE_SIGNS: Final = "exactly one key signs"
+REUSED: Final = "a key id is used again"
+ORPHAN: Final = "engines are told of a key that is not there"
+LEFT_BEHIND: Final = "what belonged to a retired key is left behind"
+TWO_OTHERS: Final = "at most one key is on its way in or out"
+
+
+def broken_world(world: World) -> Iterator[str]:
+    good = good_tokens(world)
+    for engine in world.engines:
+        for gen in engine.routed:
+            if gen.keys and gen.keys[0][0] > world.void and not good <= set(gen.keys):
+                yield REFUSED
+            if any(_is_retired(world, number) for number, _ in gen.keys):
+                yield RETIRED
+
+
+def _is_retired(world: World, number: int) -> bool:
+    return world.void < number <= world.used and all(key.number != number for key in world.status.keys)
+
+
+def broken_step(before: World, after: World) -> Iterator[str]:
+    """Judged of every status that is written."""
+    if after.status == before.status:
+        return
+    known, listed = ({key.number for key in world.status.keys} for world in (before, after))
+    phases = [key.phase for key in after.status.keys]
+    if phases and phases.count("Active") != 1:
+        yield ONE_SIGNS
+    if len(phases) > 2:
+        yield TWO_OTHERS
+    if any(number <= before.used for number in listed - known):
+        yield REUSED
+    is_disturbed = any(issue.last > issue.secret or issue.last > 1 for issue in after.issues)
+    if not is_disturbed and any(not after.issues[number - 1].secret for number in listed - known):
+        yield ORPHAN
+    if any(after.issues[number - 1].has_certificate for number in known - listed if number > after.void):
+        yield LEFT_BEHIND
