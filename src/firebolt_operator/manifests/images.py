@@ -18,11 +18,16 @@ _IMAGE: Final = re.compile(
     re.ASCII,
 )
 _IMAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
+_LONGEST: Final = 1024  # characters; container tools take 255 for the name, and some for the rest
+
+
+def _read(image: str) -> re.Match[str] | None:
+    return _IMAGE.fullmatch(image) if len(image) <= _LONGEST else None
 
 
 def image_tag(image: str) -> str:
     """The tag that counts: `latest` where neither tag nor digest is given, empty where the name cannot be read."""
-    match = _IMAGE.fullmatch(image)
+    match = _read(image)
     if match is None or _IMAGE_ID.fullmatch(image):
         return ""
     if match["tag"] is None and match["digest"] is None:
@@ -32,14 +37,14 @@ def image_tag(image: str) -> str:
 
 def names_a_version(image: str) -> bool:
     """Whether a tag or a digest says which image is meant; what cannot be read is left to Kubernetes."""
-    match = _IMAGE.fullmatch(image)
+    match = _read(image)
     if match is None or _IMAGE_ID.fullmatch(image):
         return True
     return match["tag"] is not None or match["digest"] is not None
 
 
 def _has_digest(image: str) -> bool:
-    match = _IMAGE.fullmatch(image)
+    match = _read(image)
     return match is not None and match["digest"] is not None
 
 

@@ -10,6 +10,7 @@ from firebolt_operator.policy.component_rules import ENGINE
 from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
 from firebolt_operator.policy.owned_fields import check_owned_fields
+from firebolt_operator.policy.template_size import check_size
 from firebolt_operator.refs import Ref
 
 SPEC: Final = Path("spec")
@@ -19,7 +20,9 @@ NAME: Final = Path("metadata").child("name")
 
 def check_class_template(spec: EngineClassSpec | None) -> list[FieldError]:
     """Owned fields only: a class knows no instance, so neither Secrets nor bounds can be judged here."""
-    return check_owned_fields(spec.template, TEMPLATE, ENGINE) if spec else []
+    if spec is None:
+        return []
+    return check_size(spec.template, TEMPLATE) or check_owned_fields(spec.template, TEMPLATE, ENGINE)
 
 
 def check_class_admission(spec: EngineClassSpec | None, bounds: ResourceBounds) -> list[FieldError]:

@@ -14,6 +14,7 @@ from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import IsProtected, is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
+from firebolt_operator.policy.template_size import check_size, manageable
 
 SPEC: Final = Path("spec")
 TEMPLATE: Final = SPEC.child("template")
@@ -43,11 +44,13 @@ def check_engine_admission(
     inherited = lookup.template if isinstance(lookup, FoundClass) else None
     protected = protected_secret_names(instance) if instance else frozenset[str]()
     guarded = partial(is_protected, protected=protected)
+    template = manageable(spec.template)
     return [
         *([lookup] if isinstance(lookup, FieldError) else []),
-        *check_owned_fields(spec.template, TEMPLATE, ENGINE),
-        *check_volume_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
-        *check_environment_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
+        *check_size(spec.template, TEMPLATE),
+        *check_owned_fields(template, TEMPLATE, ENGINE),
+        *check_volume_secrets(template, TEMPLATE, ENGINE.component, guarded),
+        *check_environment_secrets(template, TEMPLATE, ENGINE.component, guarded),
         *_inherited_environment_errors(inherited, guarded),
         *check_bounds(spec.template, inherited, bounds),
         *check_settings(spec, bounds),
@@ -72,7 +75,7 @@ def check_settings(spec: EngineSpec, bounds: ResourceBounds) -> list[FieldError]
 
 
 def _inherited_environment_errors(inherited: ClassTemplate | None, guarded: IsProtected) -> list[FieldError]:
-    template = inherited.template if inherited else None
+    template = manageable(inherited.template) if inherited else None
     return check_environment_secrets(template, CLASS_TEMPLATE, ENGINE.component, guarded)
 
 
@@ -83,9 +86,11 @@ def check_engine_template(
     read into their environment is judged here, because only an engine knows the instance whose Secrets are at stake.
     """
     guarded = partial(is_protected, protected=protected)
+    template = manageable(spec.template)
     return [
-        *check_owned_fields(spec.template, TEMPLATE, ENGINE),
-        *check_environment_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
+        *check_size(spec.template, TEMPLATE),
+        *check_owned_fields(template, TEMPLATE, ENGINE),
+        *check_environment_secrets(template, TEMPLATE, ENGINE.component, guarded),
         *_inherited_environment_errors(inherited, guarded),
     ]
 
@@ -97,8 +102,8 @@ def dropped_volumes(spec: EngineSpec, inherited: ClassTemplate | None, protected
     without the volume, and refusing to render would keep the exposed pods running.
     """
     guarded = partial(is_protected, protected=protected)
-    class_template = inherited.template if inherited else None
+    class_template = manageable(inherited.template) if inherited else None
     return [
-        *check_volume_secrets(spec.template, TEMPLATE, ENGINE.component, guarded),
+        *check_volume_secrets(manageable(spec.template), TEMPLATE, ENGINE.component, guarded),
         *check_volume_secrets(class_template, CLASS_TEMPLATE, ENGINE.component, guarded),
     ]

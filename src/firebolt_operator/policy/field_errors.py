@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 MAX_TEXT: Final = 16_384
 """Longest aggregated text: a condition's message may have 32768 characters, and callers add words around ours."""
+MOST_ERRORS: Final = 400
+"""That one check looks for: more do not fit into the text, and whoever writes thousands must not keep us busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,11 @@ def internal_error(path: Path, detail: str) -> FieldError:
     return FieldError(path, Kind.INTERNAL, detail=detail)
 
 
+def first(errors: Iterable[FieldError]) -> list[FieldError]:
+    """As many as anybody is told of."""
+    return list(islice(errors, MOST_ERRORS))
+
+
 def compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -89,7 +97,7 @@ def aggregate(errors: Iterable[FieldError]) -> str:
 def _shortened(texts: list[str]) -> str:
     """As many whole messages as fit and how many more there are; a single giant is cut."""
     kept: list[str] = []
-    room = MAX_TEXT - len("[, and 1000000 more]")
+    room = MAX_TEXT - len("[, and at least 1000000 more]")
     for text in texts:
         room -= len(text) + len(", ")
         if room < 0:
@@ -98,4 +106,5 @@ def _shortened(texts: list[str]) -> str:
     if not kept:
         kept = [texts[0][: MAX_TEXT // 2] + "..."]
     left = len(texts) - len(kept)
-    return f"[{', '.join(kept)}, and {left} more]" if left else kept[0]
+    about = "at least " if len(texts) >= MOST_ERRORS else ""
+    return f"[{', '.join(kept)}, and {about}{left} more]" if left else kept[0]

@@ -17,6 +17,7 @@ from firebolt_operator.policy.field_errors import FieldError, Path, invalid, req
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
+from firebolt_operator.policy.template_size import check_size, manageable
 from firebolt_operator.policy.tls_checks import check_tls, check_tls_update
 from firebolt_operator.refs import Manifest
 
@@ -75,7 +76,7 @@ def rejected_component(instance: FireboltInstance, operator_account: str = "") -
 
 
 def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
-    template = instance.spec.metadata.template
+    template = manageable(instance.spec.metadata.template)
     return [
         *check_metadata_template(instance.spec),
         *_secret_errors(instance, template, METADATA.child("template"), component_rules.METADATA),
@@ -83,7 +84,7 @@ def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
 
 
 def check_gateway_component(instance: FireboltInstance, operator_account: str = "") -> list[FieldError]:
-    template = instance.spec.gateway.template
+    template = manageable(instance.spec.gateway.template)
     return [
         *check_gateway_template(instance.spec),
         *_secret_errors(instance, template, GATEWAY.child("template"), component_rules.GATEWAY),
@@ -113,11 +114,15 @@ def check_metadata_replicas(spec: InstanceSpec) -> list[FieldError]:
 
 
 def check_metadata_template(spec: InstanceSpec) -> list[FieldError]:
-    return check_owned_fields(spec.metadata.template, METADATA.child("template"), component_rules.METADATA)
+    return _template_errors(spec.metadata.template, METADATA.child("template"), component_rules.METADATA)
 
 
 def check_gateway_template(spec: InstanceSpec) -> list[FieldError]:
-    return check_owned_fields(spec.gateway.template, GATEWAY.child("template"), component_rules.GATEWAY)
+    return _template_errors(spec.gateway.template, GATEWAY.child("template"), component_rules.GATEWAY)
+
+
+def _template_errors(template: Manifest | None, base: Path, rules: ComponentRules) -> list[FieldError]:
+    return check_size(template, base) or check_owned_fields(template, base, rules)
 
 
 def check_metrics_port(spec: InstanceSpec) -> list[FieldError]:

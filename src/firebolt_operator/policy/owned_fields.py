@@ -1,14 +1,16 @@
 """Does a pod template set a field that belongs to the operator? One walker for all components, in one fixed order."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, Final
 
 from firebolt_operator.api.names import RESERVED_PREFIX
 from firebolt_operator.manifests.reading import mapping, mappings, text
 from firebolt_operator.policy.component_rules import METADATA_FIELDS, USABLE_METADATA, ComponentRules, OwnedField
-from firebolt_operator.policy.field_errors import FieldError, Path, duplicate, forbidden
+from firebolt_operator.policy.field_errors import MOST_ERRORS, FieldError, Path, duplicate, first, forbidden
 from firebolt_operator.refs import Manifest
 
+KNOWN_METADATA: Final = USABLE_METADATA.union(field.name for field in METADATA_FIELDS)
 RESERVED_KEY: Final = f'keys with the "{RESERVED_PREFIX}" prefix are reserved for the operator'
 
 
@@ -16,13 +18,15 @@ def check_owned_fields(template: Manifest | None, base: Path, rules: ComponentRu
     """Metadata, labels, annotations, pod fields, volumes, containers, init containers: the order of the errors."""
     document = mapping(template)
     pod = mapping(document.get("spec"))
-    return [
-        *_metadata_errors(mapping(document.get("metadata")), base.child("metadata")),
-        *_field_errors(pod, base.child("spec"), rules.pod_fields),
-        *_volume_errors(pod, base.child("spec", "volumes"), rules),
-        *_container_errors(pod, base.child("spec", "containers"), rules),
-        *_init_container_errors(pod, base.child("spec", "initContainers"), rules),
-    ]
+    return first(
+        chain(
+            _metadata_errors(mapping(document.get("metadata")), base.child("metadata")),
+            _field_errors(pod, base.child("spec"), rules.pod_fields),
+            _volume_errors(pod, base.child("spec", "volumes"), rules),
+            _container_errors(pod, base.child("spec", "containers"), rules),
+            _init_container_errors(pod, base.child("spec", "initContainers"), rules),
+        )
+    )
 
 
 def _is_set(value: Any, *, nullable: bool) -> bool:
@@ -40,16 +44,17 @@ def _metadata_errors(metadata: Manifest, base: Path) -> Iterator[FieldError]:
     yield from _field_errors(metadata, base, METADATA_FIELDS)
     yield from _field_errors(metadata, base, _unknown_fields(metadata))
     for field in ("labels", "annotations"):
-        keys = sorted(key for key in mapping(metadata.get(field)) if key.startswith(RESERVED_PREFIX))
-        yield from (forbidden(base.child(field).at(key), RESERVED_KEY) for key in keys)
+        reserved = (key for key in mapping(metadata.get(field)) if key.startswith(RESERVED_PREFIX))
+        for key in sorted(islice(reserved, MOST_ERRORS)):
+            yield forbidden(base.child(field).at(key), RESERVED_KEY)
 
 
 def _unknown_fields(metadata: Manifest) -> list[OwnedField]:
     """The schema keeps unknown keys here, and only here: they would reach no pod."""
-    known = USABLE_METADATA.union(field.name for field in METADATA_FIELDS)
+    unknown = (name for name in metadata if name not in KNOWN_METADATA)
     return [
         OwnedField(name, f"pod template metadata.{name} has no effect: only labels and annotations do; remove it")
-        for name in sorted(metadata.keys() - known)
+        for name in sorted(islice(unknown, MOST_ERRORS))
     ]
 
 

@@ -18,17 +18,17 @@ from firebolt_operator.refs import Manifest
 
 IsProtected = Callable[[str], bool]
 
-VOLUME_SECRETS: Final = (
-    ("csi", "nodePublishSecretRef", "name"),
-    ("azureFile", "secretName"),
-    ("cephfs", "secretRef", "name"),
-    ("cinder", "secretRef", "name"),
-    ("flexVolume", "secretRef", "name"),
-    ("iscsi", "secretRef", "name"),
-    ("rbd", "secretRef", "name"),
-    ("scaleIO", "secretRef", "name"),
-    ("storageos", "secretRef", "name"),
-)
+VOLUME_SECRETS: Final = {
+    "csi": ("nodePublishSecretRef", "name"),
+    "azureFile": ("secretName",),
+    "cephfs": ("secretRef", "name"),
+    "cinder": ("secretRef", "name"),
+    "flexVolume": ("secretRef", "name"),
+    "iscsi": ("secretRef", "name"),
+    "rbd": ("secretRef", "name"),
+    "scaleIO": ("secretRef", "name"),
+    "storageos": ("secretRef", "name"),
+}
 GENERATION_TLS_SUFFIX: Final = "-engine-tls"
 SIGNING_KEY_MARK: Final = "-auth-signing"
 CREDENTIALS_SUFFIX: Final = names.metadata_credentials_name("")
@@ -43,14 +43,15 @@ def volume_secrets(volume: Manifest) -> list[str]:
         [
             _text_at(volume, "secret", "secretName"),
             *(_text_at(source, "secret", "name") for source in projected),
-            *(_text_at(volume, *keys) for keys in VOLUME_SECRETS),
+            *(_text_at(volume[kind], *keys) for kind, keys in VOLUME_SECRETS.items() if kind in volume),
         ]
     )
 
 
 def volume_claims(volume: Manifest) -> list[str]:
     """The claims a volume mounts, or is filled from, each once."""
-    cloned = (mapping(_at(volume, "ephemeral", "volumeClaimTemplate", "spec", key)) for key in CLONED)
+    claim = mapping(_at(volume, "ephemeral", "volumeClaimTemplate", "spec")) if "ephemeral" in volume else {}
+    cloned = (mapping(claim.get(key)) for key in CLONED)
     return _named(
         [
             _text_at(volume, "persistentVolumeClaim", "claimName"),

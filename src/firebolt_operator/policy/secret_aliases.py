@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from firebolt_operator.manifests.reading import mapping, mappings, text
-from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
+from firebolt_operator.policy.field_errors import FieldError, Path, first, forbidden
 from firebolt_operator.policy.protected_secrets import (
     IsProtected,
     container_secrets,
@@ -22,30 +22,30 @@ def check_volume_secrets(
 ) -> list[FieldError]:
     """One error per volume and Secret or claim, at the volume."""
     volumes = mappings(mapping(mapping(template).get("spec")).get("volumes"))
-    return [
+    return first(
         forbidden(base.child("spec", "volumes").at(index), detail)
         for index, volume in enumerate(volumes)
         for detail in _volume_details(volume, component, is_protected)
-    ]
+    )
 
 
 def check_environment_secrets(
     template: Manifest | None, base: Path, component: str, is_protected: IsProtected
 ) -> list[FieldError]:
     """One error per container and Secret, at the container; the primary container is not exempt."""
-    return [
-        forbidden(path, _environment_detail(container, secret, component))
-        for path, container in _containers(template, base)
+    return first(
+        forbidden(base.child("spec", field).at(index), _environment_detail(container, secret, component))
+        for field, index, container in _containers(template)
         for secret in container_secrets(container)
         if is_protected(secret)
-    ]
+    )
 
 
-def _containers(template: Manifest | None, base: Path) -> Iterator[tuple[Path, Manifest]]:
+def _containers(template: Manifest | None) -> Iterator[tuple[str, int, Manifest]]:
     pod = mapping(mapping(template).get("spec"))
     for field in CONTAINER_LISTS:
         for index, container in enumerate(mappings(pod.get(field))):
-            yield base.child("spec", field).at(index), container
+            yield field, index, container
 
 
 def _volume_details(volume: Manifest, component: str, is_protected: IsProtected) -> Iterator[str]:

@@ -14,6 +14,7 @@ from firebolt_operator.manifests.images import names_a_version
 from firebolt_operator.manifests.reading import mapping, mappings, text
 from firebolt_operator.policy.field_errors import Path
 from firebolt_operator.policy.inherited import FoundClass
+from firebolt_operator.policy.template_size import manageable
 from firebolt_operator.refs import Manifest
 
 SPEC: Final = Path("spec")
@@ -83,7 +84,7 @@ def _unprovided(spec: InstanceSpec) -> Iterator[str]:
 
 
 def _image_warnings(template: Manifest | None, base: Path) -> Iterator[str]:
-    pod = mapping(mapping(template).get("spec"))
+    pod = mapping(mapping(manageable(template)).get("spec"))
     for field in CONTAINER_LISTS:
         for index, container in enumerate(mappings(pod.get(field))):
             image = text(container.get("image"))

@@ -1,13 +1,17 @@
 """How findings are put in words."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from firebolt_operator.policy.field_errors import (
     MAX_TEXT,
+    MOST_ERRORS,
     FieldError,
     Path,
     aggregate,
     duplicate,
+    first,
     forbidden,
     internal_error,
     invalid,
@@ -76,11 +80,23 @@ def test_aggregate(errors: list[FieldError], expected: str) -> None:
 
 
 def test_given_more_messages_than_fit_then_whole_ones_are_kept_and_the_rest_is_counted() -> None:
-    errors = [forbidden(SPEC.at(number), "x" * 80) for number in range(1000)]
-    text = aggregate(errors)
-    kept = text.count("Forbidden")
-    assert MAX_TEXT - 2 * len(str(errors[-1])) < len(text) <= MAX_TEXT
-    assert text == f"[{', '.join(map(str, errors[:kept]))}, and {1000 - kept} more]"
+    errors = [forbidden(SPEC.at(number), "x" * 80) for number in range(MOST_ERRORS)]
+    for given, about in ((errors, "at least "), (errors[:-1], "")):
+        text = aggregate(given)
+        kept = text.count("Forbidden")
+        assert MAX_TEXT - 2 * len(str(errors[-1])) < len(text) <= MAX_TEXT
+        assert text == f"[{', '.join(map(str, errors[:kept]))}, and {about}{len(given) - kept} more]"
+
+
+def test_nobody_looks_for_more_than_can_be_told() -> None:
+    looked_at = list[int]()
+
+    def found() -> Iterator[FieldError]:
+        for number in range(10**6):
+            looked_at.append(number)
+            yield forbidden(SPEC.at(number), "x")
+
+    assert len(first(found())) == len(looked_at) == MOST_ERRORS
 
 
 def test_given_messages_of_any_length_then_the_text_is_never_too_long_and_hardly_shorter() -> None:

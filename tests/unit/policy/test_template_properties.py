@@ -11,7 +11,7 @@ from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.policy.bounds import check_bounds, parse_bounds
 from firebolt_operator.policy.component_rules import ENGINE, GATEWAY, METADATA, METADATA_FIELDS, ComponentRules
 from firebolt_operator.policy.engine_checks import check_engine_template, dropped_volumes
-from firebolt_operator.policy.field_errors import MAX_TEXT, Path, aggregate
+from firebolt_operator.policy.field_errors import MAX_TEXT, MOST_ERRORS, Path, aggregate
 from firebolt_operator.policy.inherited import ClassTemplate
 from firebolt_operator.policy.instance_checks import check_instance, rejected_component
 from firebolt_operator.policy.owned_fields import check_owned_fields
@@ -94,7 +94,7 @@ def check_everywhere(template: Manifest) -> None:
     rejected_component(instance)
 
 
-def test_a_huge_template_is_judged_whole_and_its_text_stays_small() -> None:
+def test_a_huge_template_has_a_text_that_stays_small() -> None:
     many = 20_000
     template = a_template(
         *(a_container(f"c{number}", volumeMounts=[{"name": "auth-admin"}]) for number in range(many)),
@@ -103,7 +103,7 @@ def test_a_huge_template_is_judged_whole_and_its_text_stays_small() -> None:
     )
     errors = check_owned_fields(template, BASE, ENGINE)
     text = aggregate(errors)
-    assert len(errors) == 3 * many
+    assert len(errors) == MOST_ERRORS
     assert text.endswith(" more]")
     assert len(text) <= MAX_TEXT
 
