@@ -4,7 +4,9 @@ import http.client
 import json
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,13 +16,10 @@ from firebolt_local.cluster.kube_http import MERGE_PATCH
 from firebolt_local.cluster.ports import free_port
 from firebolt_operator.api.names import GROUP, VERSION
 from firebolt_operator.refs import Manifest
+from tests.support.admission.case import BOUNDS
+from tests.support.admission.world import path_of
 from tests.support.chart import arguments, rendered
 
-PLURALS = {
-    "FireboltEngine": "fireboltengines",
-    "FireboltEngineClass": "fireboltengineclasses",
-    "FireboltInstance": "fireboltinstances",
-}
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 ACCOUNT = "system:serviceaccount:{}:{}"
 
@@ -32,16 +31,19 @@ class Place:
     log: Path
     port: int = field(default_factory=free_port)
     health: int = field(default_factory=free_port)
+    values: Manifest = field(default_factory=dict[str, Any])  # of the chart, besides those that suit a test
     process: "subprocess.Popen[bytes] | None" = None
 
-    @property
+    @cached_property
     def manifests(self) -> list[Manifest]:
         values = {"fullnameOverride": self.namespace, "watchNamespaces": [self.namespace]}
-        return rendered({**values, "engineResourceBounds": {"maxCPU": "32"}}, namespace=self.namespace)
+        bounds = {"maxCPU": BOUNDS["cpu"], "maxMemory": BOUNDS["memory"]}
+        return rendered({**values, "engineResourceBounds": bounds, **self.values}, namespace=self.namespace)
 
     def configurations(self) -> list[Manifest]:
         """As the chart has them, but asked on loopback: there is no network of pods here."""
-        found = [each for each in self.manifests if each["kind"].endswith("WebhookConfiguration")]
+        manifests = deepcopy(self.manifests)
+        found = [each for each in manifests if each["kind"].endswith("WebhookConfiguration")]
         for configuration in found:
             for webhook in configuration["webhooks"]:
                 path = webhook["clientConfig"]["service"]["path"]
@@ -98,12 +100,16 @@ class Place:
         return status == http.client.FORBIDDEN and "denied the request" in answer
 
     def path(self, kind: str, name: str = "") -> str:
-        path = f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{PLURALS[kind]}"
-        return f"{path}/{name}" if name else path
+        return path_of(kind, self.namespace, name)
 
     def create(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
         query = "?dryRun=All" if dry_run else ""
         return self.plane.http.text("POST", self.path(manifest["kind"]) + query, json.dumps(manifest))
+
+    def replace(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
+        query = "?dryRun=All" if dry_run else ""
+        path = self.path(manifest["kind"], manifest["metadata"]["name"])
+        return self.plane.http.text("PUT", path + query, json.dumps(manifest))
 
     def made(self, manifest: Manifest) -> Manifest:
         status, answer = self.create(manifest)

@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from firebolt_operator.api import names
+from firebolt_operator.api.auth import AuthSpec
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.api.tls import TLSListener
+from firebolt_operator.policy.auth_checks import check_auth
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.tls_checks import check_tls
 from firebolt_operator.reconciling.verdicts import Verdict
@@ -60,10 +62,10 @@ def roll_up(conditions: Sequence[Condition]) -> Verdict:
 
 def feature_verdicts(instance: FireboltInstance) -> tuple[tuple[str, Verdict], ...]:
     """Authentication and TLS. Who asks for what this release lacks must not get an unprotected system instead."""
-    spec, tls = instance.spec, instance.spec.tls
+    tls = instance.spec.tls
     problem = aggregate(check_tls(instance))
     return (
-        (names.CONDITION_AUTH_READY, _auth(is_on=spec.auth is not None and spec.auth.enabled)),
+        (names.CONDITION_AUTH_READY, _auth(instance.spec.auth)),
         (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None, problem)),
         (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None, problem)),
     )
@@ -73,15 +75,17 @@ def asks_for_gateway_tls(spec: InstanceSpec) -> bool:
     return spec.tls is not None and spec.tls.gateway is not None and spec.tls.gateway.enabled
 
 
-def _auth(*, is_on: bool) -> Verdict:
-    if not is_on:
+def _auth(auth: AuthSpec | None) -> Verdict:
+    """What is left over of authentication that is off does no harm here; only whoever writes it is told."""
+    if auth is None or not auth.enabled:
         return Verdict("True", InstanceReason.DISABLED, "spec.auth is unset or disabled")
-    return Verdict("False", InstanceReason.AUTH_SPEC_INVALID, _unsupported("spec.auth", "authentication"))
+    problem = aggregate(check_auth(auth)) or _unsupported("spec.auth", "authentication")
+    return Verdict("False", InstanceReason.AUTH_SPEC_INVALID, problem)
 
 
 def _tls(field: str, listener: TLSListener | None, problem: str) -> Verdict:
     """A listener that is off is judged as well: what it asks for must not look as if it were done."""
-    if listener is not None and not listener.enabled and problem:
+    if listener is not None and problem:
         return Verdict("False", InstanceReason.TLS_SPEC_INVALID, problem)
     if listener is None or not listener.enabled:
         return Verdict("True", InstanceReason.DISABLED, f"{field} is unset or disabled")

@@ -9,6 +9,7 @@ import yaml
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.instance.database_login import DATABASE
+from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import check_writable
 from firebolt_operator.refs import Manifest
 
@@ -71,8 +72,7 @@ def metadata_config(instance: FireboltInstance) -> ConfigFile:
 
 def config_problem(instance: FireboltInstance) -> str | None:
     """Why the configuration cannot be written."""
-    errors = check_writable(instance.spec)
-    return f"{errors[0].path}: {errors[0].detail}" if errors else None
+    return aggregate(check_writable(instance.spec)) or None
 
 
 def config_tree(instance: FireboltInstance) -> Manifest:

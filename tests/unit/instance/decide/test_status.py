@@ -19,6 +19,7 @@ from firebolt_operator.instance.facts import (
 )
 from firebolt_operator.instance.plan import Problem, Stage
 from firebolt_operator.refs import Manifest
+from tests.support.admission import auth, tls
 from tests.support.instances import (
     EARLIER,
     EXTERNAL,
@@ -102,7 +103,7 @@ GATEWAY_PROVISIONING = ("False", "Provisioning", "gateway Deployment has no read
             (
                 "False",
                 "EnsureFailed",
-                "ensuring metadata configmap: spec.id: contains a character that XML cannot express",
+                'ensuring metadata configmap: spec.id: Invalid value: "a\\u0001b": contains a character that XML cannot express',  # noqa: E501
             ),
             id="configuration-cannot-be-written",
         ),
@@ -195,15 +196,9 @@ def test_conditions(spec: Manifest, facts: InstanceFacts, kind: str, expected: t
 @pytest.mark.parametrize(
     ("spec", "kind", "reason", "field", "ready"),
     [
-        ({"auth": {"enabled": True}}, "AuthReady", "AuthSpecInvalid", "spec.auth.enabled", True),
-        ({"tls": {"engine": {"enabled": True}}}, "EngineTLSReady", "TLSSpecInvalid", "spec.tls.engine.enabled", False),
-        (
-            {"tls": {"gateway": {"enabled": True}}},
-            "GatewayTLSReady",
-            "TLSSpecInvalid",
-            "spec.tls.gateway.enabled",
-            False,
-        ),
+        (auth.auth(), "AuthReady", "AuthSpecInvalid", "spec.auth.enabled", True),
+        (tls.engine(**tls.issued()), "EngineTLSReady", "TLSSpecInvalid", "spec.tls.engine.enabled", False),
+        (tls.gateway(**tls.issued()), "GatewayTLSReady", "TLSSpecInvalid", "spec.tls.gateway.enabled", False),
     ],
 )
 def test_what_this_release_lacks_is_refused_out_loud(

@@ -151,6 +151,6 @@ def test_yaml_gives_back_what_was_put_in(values: list[str]) -> None:
 def test_given_a_character_that_xml_cannot_express_then_the_field_is_named(place: int, field: str) -> None:
     values = ["a", "b", "c", "d"]
     values[place] = "x\x00y"
-    problem = f"{field}: contains a character that XML cannot express"
+    problem = f'{field}: Invalid value: "x\\u0000y": contains a character that XML cannot express'
     assert config_problem(with_strings(values, "XML")) == problem
     assert config_problem(with_strings(values, "YAML")) is None
