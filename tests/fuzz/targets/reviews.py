@@ -1,139 +1,329 @@
-"""Admission reviews of our kinds, from the body of the request to the verdict; and controllers agree with it.
+"""Admission reviews, as bytes to the server that API servers ask: from its HTTP parser to the verdict.
 
-Whatever admission lets through, no controller refuses to render, and nobody is told to mend anything.
+Whatever is sent is answered with a verdict and in little time, and controllers agree with every verdict: what admission
+lets through nobody is told to mend, and what it refuses would not have been used as it is.
 """
 
 import asyncio
 import json
 import random
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from firebolt_operator.admission.decide.answers import Allowed, Denied, review_response
+from aiohttp import web
+
+from firebolt_operator.admission.classes import ClassAdmission
 from firebolt_operator.admission.engines import EngineAdmission
 from firebolt_operator.admission.instances import InstanceAdmission
 from firebolt_operator.admission.lookups import Lookups
 from firebolt_operator.admission.reading import UnreadableReviewError, read_review
+from firebolt_operator.admission.server import admission_app, webhook_path
+from firebolt_operator.admission.webhooks import VALIDATE, webhooks
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
-from firebolt_operator.engine.decide.gates import judge_template
-from firebolt_operator.engine.decide.spec_problems import spec_problems
-from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.errors import SpecRejectedError
-from firebolt_operator.instance.render.metadata_config import config_problem
-from firebolt_operator.policy.instance_checks import rejected_component
-from firebolt_operator.refs import Ref
+from firebolt_operator.kube.ports import Scope
+from firebolt_operator.kube.set_aside import Undecodable
+from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.runtime.clock import SystemClock
 from tests.fuzz.mutation import mutated, octets
 from tests.fuzz.target import Target, is_known
 from tests.fuzz.targets import templates
+from tests.fuzz.targets.bodies import RUNNER
+from tests.fuzz.targets.in_the_house import OPERATOR, told_of_class, told_of_engine, told_of_instance
+from tests.fuzz.targets.requests import Wire
 from tests.support.deep import with_depth
 from tests.support.growth import Shape
 
-NO_INSTANCE: Final = InstanceInfo(id="", metadata_endpoint="")
-OPERATOR: Final = "apps/operator"
+MEBIBYTE: Final = 1 << 20
+MOST_SECONDS: Final = 0.1
+"""Of processor time, all threads together: what a busy machine adds is not the server's doing."""
+HANG: Final = 60.0
+VERDICTS: Final = frozenset({200, 400, 403, 413})
+FLOOR: Final = "must be at least 1s"  # a shorter one that is stored counts as this
+LEFT_OVER: Final = "must not be set when spec.auth.enabled is false"  # controllers let it lie
+GATEWAYS: Final = "a gateway may"
+GATEWAY: Final = "system:serviceaccount:apps:main-gateway"
+USERS: Final = ("alice", "alice", "alice", "system:serviceaccount:apps:job", GATEWAY)
 
 
-@dataclass(frozen=True, slots=True)
-class OneClass:
-    """A server that knows one class, and nothing else."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    kind: str
+    new: bytes
+    old: bytes = b""
+    engine_class: bytes = b"{}"
+    user: str = "alice"
 
-    body: bytes
+    @property
+    def review(self) -> bytes:
+        request = {
+            "uid": "asked",
+            "operation": "UPDATE" if self.old else "CREATE",
+            "resource": {"resource": PLURALS[self.kind]},
+            "namespace": "apps",
+            "userInfo": {"username": self.user},
+        }
+        head = json.dumps({"request": request}).encode().removesuffix(b"}}")
+        old = b', "oldObject": ' + self.old if self.old else b""
+        return head + b', "object": ' + self.new + old + b"}}"
+
+
+@dataclass
+class Door:
+    """The server, and an API server that knows one class and nothing else."""
+
+    engine_class: bytes = b"{}"
+    _runner: web.AppRunner | None = field(default=None, init=False)
 
     async def get_raw(self, ref: Ref, /) -> bytes | None:
-        return self.body if ref.resource == FIREBOLT_ENGINE_CLASSES else None
+        return self.engine_class if ref.resource == FIREBOLT_ENGINE_CLASSES else None
+
+    async def list(self, _scope: Scope, /) -> list[Manifest]:
+        return []
+
+    def began(self, _webhook: str, /) -> None: ...
+    def ended(self, _webhook: str, _code: int, _seconds: float, /) -> None: ...
+
+    async def ask(self, kind: str, review: bytes) -> Manifest:
+        path = webhook_path(VALIDATE, kind.lower())
+        lines = (
+            f"POST {path} HTTP/1.1",
+            "Host: a",
+            "Content-Type: application/json",
+            f"Content-Length: {len(review)}",
+        )
+        server = (await self._listening()).server
+        assert server is not None
+        wire, connection = Wire(), server()
+        connection.connection_made(wire)
+        connection.data_received("\r\n".join((*lines, "", "")).encode() + review)
+        async with asyncio.timeout(HANG):
+            while b"\r\n\r\n" not in wire.written:  # noqa: ASYNC110 - a wire tells nobody
+                await asyncio.sleep(0)
+            connection.connection_lost(None)
+            await asyncio.sleep(0)
+        answered, _, body = bytes(wire.written).partition(b"\r\n\r\n")
+        assert answered.startswith(b"HTTP/1.1 200 "), answered
+        return dict(json.loads(body)["response"])
+
+    async def _listening(self) -> web.AppRunner:
+        if self._runner is None:
+            reader = cast("Any", self)
+            asked = webhooks(
+                EngineAdmission(Lookups(reader), templates.BOUNDS),
+                ClassAdmission(reader, templates.BOUNDS, lambda _namespace, _labels: True),
+                InstanceAdmission(OPERATOR, lambda: "id"),
+            )
+            self._runner = web.AppRunner(admission_app(asked, self, SystemClock()), access_log=None)
+            await self._runner.setup()
+        return self._runner
 
 
-def _review(plural: str, body: bytes) -> bytes:
-    request = {
-        "uid": "asked",
-        "operation": "CREATE",
-        "resource": {"resource": plural},
-        "namespace": "apps",
-        "userInfo": {"username": "alice"},
-    }
-    head = json.dumps({"request": request}).encode()
-    return head.removesuffix(b"}}") + b', "object": ' + body + b"}}"
+DOOR: Final = Door()
+PLURALS: Final = {
+    "FireboltEngine": "fireboltengines",
+    "FireboltEngineClass": "fireboltengineclasses",
+    "FireboltInstance": "fireboltinstances",
+}
 
 
-def _bound(given: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
-    return given[0].replace(b'"instanceRef": "main"', b'"instanceRef": "main", "engineClassRef": "shared"'), given[1]
+def _ask(asked: Asked) -> str | None:
+    DOOR.engine_class = asked.engine_class
+    response, seconds = _timed(asked)
+    for _ in range(2):  # a collection of garbage may have been due
+        if seconds < MOST_SECONDS:
+            break
+        seconds = min(seconds, _timed(asked)[1])
+    assert seconds < MOST_SECONDS, f"{seconds:.3f} s"
+    code = response["status"]["code"]
+    assert code in VERDICTS, response
+    told = "" if response["allowed"] else str(response["status"]["message"])
+    _compare(asked, code, told)
+    return str(len(response.get("warnings", []))) if response["allowed"] else None
 
 
-def _bound_shape(shape: Shape[Any]) -> Shape[Any]:
-    return lambda size: _bound(shape(size))
+def _timed(asked: Asked) -> tuple[Manifest, float]:
+    began_at = time.process_time()
+    response = RUNNER.run(DOOR.ask(asked.kind, asked.review))
+    return response, time.process_time() - began_at
 
 
-def _engine(rng: random.Random) -> tuple[bytes, bytes]:
-    return _bound(templates.make_engine(rng))
+def _compare(asked: Asked, code: int, told: str) -> None:
+    if GATEWAYS in told:
+        return  # a matter of who writes, and not of what is written
+    house = _house(asked)
+    if house is None or code == 400:
+        assert (house is None) == (code == 400), f"the door says {code} {told!r}, the house {house!r}"
+    elif not told:
+        assert not house or _is_as_before(asked), house
+    elif not (FLOOR in told or LEFT_OVER in told):
+        assert house, told
 
 
-def _ask_engine(given: tuple[bytes, bytes]) -> str | None:
-    request = read_review(_review("fireboltengines", given[0]))
-    lookups = Lookups(cast("Any", OneClass(given[1])))
-    answer = asyncio.run(EngineAdmission(lookups, templates.BOUNDS).validate(request))
-    json.dumps(review_response(request.uid, answer))
-    spec, inherited = parse_engine(given[0]).spec, parse_engine_class(given[1]).spec
+def _house(asked: Asked) -> str | None:
+    """None for what no controller can read."""
+    try:
+        return _TOLD[asked.kind](asked)
+    except (SpecRejectedError, *Undecodable):
+        return None
+
+
+def _engine_told(asked: Asked) -> str:
+    spec = parse_engine(asked.new).spec
+    if spec is None:
+        return ""
+    try:
+        inherited = parse_engine_class(asked.engine_class).spec
+    except SpecRejectedError as err:
+        return str(err)  # the engine waits for a class that can be read
     assert inherited is not None
-    if isinstance(answer, Denied) or spec is None:
-        return None
-    known = ClassInfo(name="shared", spec=inherited) if spec.engine_class_ref else None
-    refused = judge_template(spec, known, NO_INSTANCE, templates.BOUNDS).refused
-    assert refused is None, refused
-    own = spec_problems(spec, None, templates.BOUNDS)
-    assert own is None, own
-    return str(len(answer.warnings))
+    return told_of_engine(spec, inherited)
 
 
-def _ask_instance(given: bytes) -> str | None:
-    request = read_review(_review("fireboltinstances", given))
-    admission = InstanceAdmission(OPERATOR, lambda: "id")
-    answer = asyncio.run(admission.validate(request))
-    assert isinstance(admission.default(request), Allowed)
-    json.dumps(review_response(request.uid, answer))
-    instance = parse_instance(given)
-    if isinstance(answer, Denied):
-        return None
-    assert rejected_component(instance, OPERATOR) is None
-    assert config_problem(instance) is None
-    return str(len(answer.warnings))
+_TOLD: Final[dict[str, Callable[[Asked], str]]] = {
+    "FireboltEngine": _engine_told,
+    "FireboltEngineClass": lambda asked: told_of_class(parse_engine_class(asked.new)),
+    "FireboltInstance": lambda asked: told_of_instance(parse_instance(asked.new)),
+}
+_PARSED: Final[dict[str, Callable[[bytes], Any]]] = {
+    "FireboltEngine": parse_engine,
+    "FireboltEngineClass": parse_engine_class,
+    "FireboltInstance": parse_instance,
+}
+
+
+def _is_as_before(asked: Asked) -> bool:
+    """What somebody else stored is not held against whoever labels it."""
+    parse = _PARSED[asked.kind]
+    try:
+        return bool(asked.old) and parse(asked.old).spec == parse(asked.new).spec
+    except (SpecRejectedError, *Undecodable):
+        return False
+
+
+def _bound(engine: bytes) -> bytes:
+    return engine.replace(b'"instanceRef": "main"', b'"instanceRef": "main", "engineClassRef": "shared"')
+
+
+def _hostile(rng: random.Random, body: bytes) -> bytes:
+    """Mostly as it is."""
+    odd = rng.random()
+    if odd < 0.02:
+        return with_depth(json.loads(body), "spec", rng.choice(("customEngineConfig", "template", "x")))
+    return octets(rng, mutated(rng, body.decode(), ("{", "}", "null", '"spec"'))) if odd < 0.05 else body
+
+
+def _old(rng: random.Random, new: bytes, other: bytes) -> bytes:
+    """What is stored was readable once; it may be too deep for any decoder, and of a schema that we do not know."""
+    deep = with_depth(json.loads(other), "spec", "x") if rng.random() < 0.05 else other
+    return rng.choice((b"", b"", new, deep))
+
+
+def _engine(rng: random.Random) -> Asked:
+    if rng.random() < 0.01:
+        large = rng.choice(templates.ENGINE_SHAPES)(MEBIBYTE)
+        return Asked(kind="FireboltEngine", new=_bound(large[0]), engine_class=large[1])
+    new, engine_class = templates.make_engine(rng)
+    old = _old(rng, new, templates.make_engine(rng)[0])
+    return Asked(
+        kind="FireboltEngine",
+        new=_hostile(rng, _bound(new)),
+        old=_bound(old),
+        engine_class=engine_class,
+        user=rng.choice(USERS),
+    )
+
+
+def _class(rng: random.Random) -> Asked:
+    if rng.random() < 0.01:
+        return _asked_class(rng.choice(templates.ENGINE_SHAPES)(MEBIBYTE)[0])
+    new = templates.make_engine(rng)[1]
+    old = _old(rng, new, templates.make_engine(rng)[1])
+    return Asked(kind="FireboltEngineClass", new=_hostile(rng, new), old=old)
+
+
+def _asked_class(engine: bytes) -> Asked:
+    document = json.loads(engine)
+    spec = {name: value for name, value in document["spec"].items() if name != "instanceRef"}
+    new = json.dumps({**document, "spec": {"template": {}, **spec}}).encode()
+    return Asked(kind="FireboltEngineClass", new=new)
+
+
+def _instance(rng: random.Random) -> Asked:
+    if rng.random() < 0.01:
+        return Asked(kind="FireboltInstance", new=rng.choice(templates.INSTANCE_SHAPES)(MEBIBYTE))
+    new = templates.make_instance(rng)
+    old = _old(rng, new, templates.make_instance(rng))
+    return Asked(kind="FireboltInstance", new=_hostile(rng, new), old=old)
 
 
 def _body(rng: random.Random) -> bytes:
     """A review as it may come from anybody who reaches the port."""
-    whole = _review("fireboltengines", _engine(rng)[0])
-    if rng.random() < 0.1:
-        return with_depth(json.loads(whole), "request", rng.choice(("object", "oldObject", "options", "x")))
-    return octets(rng, mutated(rng, whole.decode(), ("{", "}", "[", "]", "null", '"uid"', ",", ":"), untouched=0.5))
+    whole = _engine(rng).review
+    if rng.random() < 0.1 and len(whole) < MEBIBYTE // 8:
+        try:
+            return with_depth(json.loads(whole), "request", rng.choice(("object", "oldObject", "options", "x")))
+        except (ValueError, RecursionError):
+            return whole
+    text = whole.decode(errors="replace")
+    return octets(rng, mutated(rng, text, ("{", "}", "[", "]", "null", '"uid"', ",", ":"), untouched=0.5))
 
 
 def _read_body(given: bytes) -> str | None:
     return read_review(given).operation
 
 
-REFUSALS: Final = (SpecRejectedError, UnreadableReviewError)
+def _grown_review(size: int) -> bytes:
+    return Asked(kind="FireboltEngine", new=b"[" * size).review
+
+
+def _engine_shape(shape: Shape[Any]) -> Shape[Any]:
+    def grown(size: int) -> Asked:
+        new, engine_class = shape(size)
+        return Asked(kind="FireboltEngine", new=_bound(new), engine_class=engine_class)
+
+    return grown
+
+
+def _class_shape(shape: Shape[Any]) -> Shape[Any]:
+    return lambda size: _asked_class(shape(size)[0])
+
+
+def _instance_shape(shape: Shape[Any]) -> Shape[Any]:
+    return lambda size: Asked(kind="FireboltInstance", new=shape(size))
+
+
 TARGETS: Final = (
     Target(
-        name="reviews of engines",
+        name="admission of engines",
         make=_engine,
-        read=_ask_engine,
-        refusals=REFUSALS,
+        read=_ask,
         is_accepted=is_known,
-        shapes=[_bound_shape(shape) for shape in templates.ENGINE_SHAPES],
+        shapes=[_engine_shape(shape) for shape in templates.ENGINE_SHAPES],
     ),
     Target(
-        name="reviews of instances",
-        make=templates.make_instance,
-        read=_ask_instance,
-        refusals=REFUSALS,
+        name="admission of classes",
+        make=_class,
+        read=_ask,
         is_accepted=is_known,
-        shapes=templates.INSTANCE_SHAPES,
+        shapes=[_class_shape(shape) for shape in templates.ENGINE_SHAPES],
+    ),
+    Target(
+        name="admission of instances",
+        make=_instance,
+        read=_ask,
+        is_accepted=is_known,
+        shapes=[_instance_shape(shape) for shape in templates.INSTANCE_SHAPES],
     ),
     Target(
         name="bodies of reviews",
         make=_body,
         read=_read_body,
-        refusals=REFUSALS,
+        refusals=(UnreadableReviewError,),
         is_accepted=is_known,
-        shapes=[lambda size: _review("fireboltengines", b"[" * size), lambda size: b'{"request":' * (size // 11)],
+        shapes=[_grown_review, lambda size: b'{"request":' * (size // 11)],
     ),
 )

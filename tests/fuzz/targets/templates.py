@@ -146,6 +146,56 @@ def _render_engine(given: tuple[bytes, bytes]) -> str | None:
     return str(len(repr(stored.spec)))
 
 
+def _some(rng: random.Random, document: Manifest) -> Manifest:
+    """Most of it."""
+    return {name: value for name, value in document.items() if rng.random() < 0.8}
+
+
+def _auth(rng: random.Random) -> Manifest:
+    times = ("1h", "1d", "0s", "-1d", "soon", "", "0.5d", "9" * 70)
+    key = {
+        "issuerRef": {"name": "ca"},
+        "algorithm": rng.choice(("RSA", "ECDSA")),
+        "size": rng.choice((0, 256, 384, 2048)),
+    }
+    keys = {"rotationInterval": rng.choice(("720h", "0", "often")), "retainDuration": rng.choice(("24h", "48h", ""))}
+    mappings = ("{{ email }}", "{{ iss }}", "firebolt", " {{iss}}|x", "{{ ISS }}", "")
+    provider = {"discoveryURL": "https://x", "jwks": {"cacheTTL": rng.choice(times)}}
+    providers = [
+        {**provider, "name": rng.choice(("okta", "azure")), "usernameMapping": rng.choice(mappings)}
+        for _ in range(rng.randrange(1, 3))
+    ]
+    local = {
+        "admin": {"password": {"name": rng.choice(("admin", "")), "key": "password"}},
+        "signingAlgorithm": rng.choice(("ES256", "ES384", "RS256")),
+        "signingKeys": {"certManager": key} | (keys if rng.random() < 0.5 else {}),
+        "tokenExpiry": rng.choice(times),
+        "maxTokenAge": rng.choice(times),
+        "clockSkewTolerance": rng.choice(times),
+    }
+    whole = {"local": {"admin": local["admin"], **_some(rng, local)}, "oidc": {"providers": providers}}
+    return {
+        "enabled": rng.random() < 0.8,
+        **_some(rng, whole),
+        "preferredAuthorizationServer": rng.choice(("", "okta")),
+    }
+
+
+def _tls(rng: random.Random) -> Manifest:
+    def listener() -> Manifest:
+        names = ("mine", "", "inst-auth-signing", "e-g1-engine-tls", "\u00e9")
+        references = {name: {"name": rng.choice(names)} for name in ("secretRef", "clientCASecretRef", "crlSecretRef")}
+        chosen = {name: value for name, value in references.items() if rng.random() < 0.3}
+        issued = {
+            "issuerRef": {"name": "ca"},
+            "size": rng.choice((0, 256, 111)),
+            "duration": rng.choice(("90d", "2160h")),
+        }
+        return {"enabled": rng.random() < 0.6, **chosen, **({"certManager": issued} if rng.random() < 0.7 else {})}
+
+    return _some(rng, {"engine": listener(), "gateway": listener()})
+
+
 def make_instance(rng: random.Random) -> bytes:
     words = ("meta", "a<b>&", "\x01", "\u00e9", "x" * 60, 'q"\\', "\U0001f525")
     postgres = {
@@ -166,7 +216,8 @@ def make_instance(rng: random.Random) -> bytes:
         "gateway": {name: value for name, value in gateway.items() if rng.random() < 0.5},
         "metadata": {name: value for name, value in metadata.items() if rng.random() < 0.5},
     }
-    odd = {rng.choice(("gateway", "metadata", "id")): odd_value(rng)} if rng.random() < 0.05 else {}
+    spec |= {name: value for name, value in (("auth", _auth(rng)), ("tls", _tls(rng))) if rng.random() < 0.3}
+    odd = {rng.choice(("gateway", "metadata", "id", "auth", "tls")): odd_value(rng)} if rng.random() < 0.05 else {}
     return json.dumps({"metadata": METADATA, "spec": spec | odd}).encode()
 
 
@@ -208,10 +259,32 @@ ENGINE_SHAPES: Final[list[Shape[Any]]] = [
     lambda size: _grown_engine({"drainTimeout": "9" * size}),
     lambda size: _grown_engine({"template": {"metadata": {f"k{number}": 1 for number in range(size // 9)}}}),
 ]
+
+
+def _grown_instance(**spec: Any) -> bytes:
+    return json.dumps({"metadata": METADATA, "spec": {"metadata": {}, "gateway": {}, **spec}}).encode()
+
+
+def _grown_component(component: str, shape: Shape[Any]) -> Shape[bytes]:
+    return lambda size: _grown_instance(
+        **{component: {"template": json.loads(shape(size)[0])["spec"].get("template", {})}}
+    )
+
+
+def _grown_providers(size: int) -> bytes:
+    each = {"discoveryURL": "https://x", "usernameMapping": "{{ iss }}"}
+    password = {"password": {"name": "x", "key": "y"}}
+    return _grown_instance(
+        auth={"enabled": True, "local": {"admin": password}, "oidc": {"providers": _many(size, each)}}
+    )
+
+
 INSTANCE_SHAPES: Final[list[Shape[Any]]] = [
-    lambda size: json.dumps(
-        {"metadata": METADATA, "spec": {"id": "x" * size, "metadata": {}, "gateway": {"holdTimeout": "9" * size}}}
-    ).encode()
+    lambda size: _grown_instance(id="x" * size, gateway={"holdTimeout": "9" * size}),
+    lambda size: _grown_instance(id="\x01" * size),
+    _grown_providers,
+    *(_grown_component("gateway", shape) for shape in ENGINE_SHAPES[:6]),
+    *(_grown_component("metadata", shape) for shape in (*ENGINE_SHAPES[:6], ENGINE_SHAPES[-1])),
 ]
 TARGETS: Final = (
     Target(
