@@ -14,6 +14,7 @@ from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.kube.reading import KubeReader
 from firebolt_operator.kube.transport import Transport
 from firebolt_operator.kube.writing import KubeWriter, WriteRules
+from firebolt_operator.observability.cache_metrics import CacheMetrics
 from firebolt_operator.observability.metrics import LoopMetrics, Metrics, RequestMetrics
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
@@ -104,6 +105,9 @@ def build_agent(
 ) -> Agent:
     cache = _slice_cache(settings.namespace)
     informer = Informer(cache, door.reader, clock, random.Random(), ask_seconds=MOST_BLIND_SECONDS)
+    seen = CacheMetrics(metrics)
+    seen.shows(informer.name, cache)
+    seen.follows(informer.name, informer)
     holds, readiness = Holds(), Readiness(cache, clock, settings.hold_timeout, informer.blind_seconds)
     memory = EnvoyMemory(admin, settings.limits, clock)
     unwakeable = UnwakeableEngines(holds, clock, readiness.has_endpoints)

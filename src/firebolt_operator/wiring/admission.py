@@ -115,7 +115,9 @@ def _own(factory: ControllerFactory, settings: WebhookSettings, leads: Check) ->
     for cache in caches:
         controller.watches(cache, lambda _old, _new: [(key, Priority.EVENT)])
     controller.queue.add(key, Priority.EVENT)  # where there is no Secret yet, nothing will ever change
-    informers = (Informer(cache, factory.client, factory.clock, random.Random()) for cache in caches)
+    informers = [Informer(cache, factory.client, factory.clock, random.Random()) for cache in caches]
+    for informer in informers:
+        factory.cache_metrics.follows(f"{SERVER} {informer.name}", informer)
     return _Certificate(
         context=served.context,
         services=tuple(informers),
