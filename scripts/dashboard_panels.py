@@ -50,8 +50,8 @@ OVERVIEW: Final = (
         is_number=True,
     ),
     Panel(
-        "Engines that wait for a person",
-        "Engines whose condition Stalled is True: it says what is to be done.",
+        "Engines stalled",
+        "They wait for a person: their condition Stalled says what is to be done.",
         {"stalled": f'sum(firebolt_engine_status_condition{{type="Stalled",{HERE}}})'},
         is_number=True,
     ),

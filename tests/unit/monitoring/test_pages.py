@@ -46,3 +46,13 @@ def test_queries_of_the_operations_page_are_promql(tmp_path: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_what_runbooks_look_for_in_logs_is_what_is_logged() -> None:
+    texts = "".join(path.read_text() for path in (ROOT / "src/firebolt_operator").rglob("*.py"))
+    commands = re.findall(
+        r"logs .*\| grep (?:-\w+ )?'([^']+)'", "".join(each.read_text() for each in RUNBOOKS.glob("*.md"))
+    )
+    words = {word for command in commands for word in command.split("|") if not re.search(r"[\[(\"]", word)}
+    assert len(words) > 8
+    assert sorted(word for word in words if word not in texts) == []

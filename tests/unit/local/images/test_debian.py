@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local.images.debian import Packages, merged
+from firebolt_local.images.debian import Packages, fetch_files, merged
 from firebolt_local.images.layers import LayerStore, LayerWriter
 
 CONTROL = "Package: thing\nVersion: 1\nArchitecture: all\nMaintainer: us <us@localhost>\nDescription: x\n"
@@ -75,3 +75,33 @@ def test_the_key_tells_apart_what_would_differ() -> None:
         Packages(names=["a"], without="x").key(),
     }
     assert len(keys) == 4
+
+
+# A machine that knows no packages until it was told where to keep a list of them.
+FRESH_MACHINE = """#!/bin/sh
+case "$*" in
+  *"Dir::State::lists="*update) exit 0 ;;
+  *"Dir::State::lists="*"download thing") cp "$DEB" . ;;
+  *) echo "E: Unable to locate package thing" >&2; exit 100 ;;
+esac
+"""
+
+
+@pytest.fixture
+def fresh_machine(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "programs" / "apt-get"
+    program.parent.mkdir()
+    program.write_text(FRESH_MACHINE)
+    program.chmod(0o755)
+    monkeypatch.setenv("DEB", str(package))
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+
+@pytest.mark.usefixtures("fresh_machine")
+def test_some_files_of_a_package_are_had_on_a_machine_that_knows_no_packages(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    fetch_files("thing", ["usr/bin/thing"], target)
+    assert {path.name: (path.read_text(), oct(path.stat().st_mode & 0o777)) for path in target.iterdir()} == {
+        "thing": ("#!/bin/sh\n", "0o755")
+    }
