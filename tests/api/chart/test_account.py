@@ -12,6 +12,9 @@ import pytest
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.demo import words
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
+from firebolt_operator.kube.paths import object_path
+from firebolt_operator.refs import Ref
 from tests.api.chart.installed import SYSTEM, Installed, installed
 from tests.support.chart import rendered
 
@@ -26,6 +29,9 @@ NOBODY = '{"spec": {"template": {"spec": {"serviceAccountName": "nobody"}}}}'
 SOMEBODY = '{"spec": {"template": null}}'
 WITH_CLASS = '{"spec": {"engineClassRef": "small"}}'
 PATIENCE = "--timeout=60s"
+REASON = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+CLASS_PATH = object_path(Ref(FIREBOLT_ENGINE_CLASSES, "default", "small"))
 APPLIED = (
     "configmaps",
     "serviceaccounts",
@@ -108,10 +114,11 @@ def _live(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("patch", "fireboltengine/analytics", "--type=merge", "--patch", WITH_CLASS)
     if not has_webhooks:
         warned = "a word of warning"
-        operator.plane.wait_until(lambda: "EngineClassMissing" in operator.kubectl("get", "events"), warned)
+        operator.plane.wait_until(lambda: "EngineClassMissing" in operator.plane.http.text("GET", EVENTS)[1], warned)
         operator.kubectl("apply", "-f", "-", stdin=CLASS)
     operator.kubectl("patch", "fireboltengine/analytics", "--type=merge", "--patch", NOBODY)
-    operator.plane.wait_until(lambda: _reason(operator) == "FailedCreate", "Kubernetes' own word on what fails")
+    # Kubernetes' own word on what fails.
+    operator.kubectl("wait", f"--for={REASON}=FailedCreate", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("patch", "fireboltengine/analytics", "--type=merge", "--patch", SOMEBODY)
     operator.kubectl("scale", "fireboltengine/analytics", "--replicas=3")
     operator.kubectl("wait", "--for=jsonpath={.status.readyReplicas}=3", PATIENCE, "fireboltengine/analytics")
@@ -126,18 +133,12 @@ def _is_taken(operator: Installed) -> bool:
     return True
 
 
-def _reason(operator: Installed) -> str:
-    path = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
-    return operator.kubectl("get", "fireboltengine/analytics", "--output", path)
-
-
 def _die(operator: Installed) -> None:
     operator.kubectl("delete", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("delete", PATIENCE, "fireboltinstance/demo")
     operator.kubectl("delete", "--wait=false", "fireboltengineclass/small")
     # A class waits for requests that found it alive, for as long as an API server gives them.
-    left = ("get", "fireboltengineclasses", "--output=name")
-    operator.plane.wait_until(lambda: not operator.kubectl(*left).strip(), "the class is gone")
+    operator.plane.wait_until(lambda: operator.plane.http.text("GET", CLASS_PATH)[0] == 404, "the class is gone")
 
 
 def _ask_for_metrics(operator: Installed) -> None:

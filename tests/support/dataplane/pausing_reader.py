@@ -24,7 +24,8 @@ class PausingReader:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
         self._socket.setblocking(False)
-        self._received = bytearray()
+        self._head = b""  # until its end has come
+        self._body_bytes = 0
 
     async def ask(self, size: int, headers: str = "") -> None:
         await self._loop.sock_connect(self._socket, (self._rig.address, 8080))
@@ -37,22 +38,23 @@ class PausingReader:
 
     async def read_all(self, size: int) -> int:
         """How many bytes of the body arrive; fewer than asked for if the connection ends before."""
-        while self._body_bytes() < size and await self._read(MIB):
+        while self._body_bytes < size and await self._read(MIB):
             pass
-        return self._body_bytes()
+        return self._body_bytes
 
     def close(self) -> None:
         self._socket.close()
-
-    def _body_bytes(self) -> int:
-        return len(self._received.partition(HEAD_END)[2])
 
     async def _read(self, most: int) -> bool:
         try:
             data = await self._loop.sock_recv(self._socket, most)
         except ConnectionResetError:
             return False
-        self._received += data
+        if HEAD_END in self._head:
+            self._body_bytes += len(data)
+        else:
+            self._head += data
+            self._body_bytes = len(self._head.partition(HEAD_END)[2])
         return bool(data)
 
     async def _envoy_waits(self) -> bool:
