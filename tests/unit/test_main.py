@@ -20,7 +20,7 @@ def test_version_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_crds_are_three_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["crds"], {}) == 0
-    kinds = [document["spec"]["names"]["kind"] for document in yaml.safe_load_all(capsys.readouterr().out)]
+    kinds = [document["spec"]["names"]["kind"] for document in yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader)]
     assert sorted(kinds) == ["FireboltEngine", "FireboltEngineClass", "FireboltInstance"]
 
 
