@@ -4,6 +4,7 @@ import base64
 import binascii
 from typing import Final
 
+from firebolt_operator.api.names import ANNOTATION_TRUST, TRUST_BY_OPERATOR
 from firebolt_operator.manifests.reading import mapping, mappings, text
 from firebolt_operator.refs import Manifest, Resource
 
@@ -21,6 +22,16 @@ MUTATING: Final = Resource(
     "MutatingWebhookConfiguration",
     namespaced=False,
 )
+
+
+def is_kept(configuration: Manifest) -> bool:
+    """Whether the operator says whom it trusts.
+
+    Whoever installs it says so, in the same write as any other bundle: a leader whose successor will show a certificate
+    from elsewhere must not put its own authority back.
+    """
+    annotations = mapping(mapping(configuration.get("metadata")).get("annotations"))
+    return annotations.get(ANNOTATION_TRUST) == TRUST_BY_OPERATOR
 
 
 def bundles_of(configuration: Manifest) -> list[bytes]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from firebolt_operator.admission import pki
-from firebolt_operator.admission.configurations import MUTATING, VALIDATING, bundles_of, trusts, with_bundle
+from firebolt_operator.admission.configurations import MUTATING, VALIDATING, bundles_of, is_kept, trusts, with_bundle
 from firebolt_operator.admission.decide.renewal import (
     AddAuthority,
     Anew,
@@ -111,9 +111,9 @@ class CertificateKeeper:
                 await self.writer.apply(with_bundle(configuration, bundle))
 
     async def _configurations(self) -> list[Manifest]:
-        """Those that are installed; without one nobody asks us through it."""
+        """Those that are installed and ours to keep; without one nobody asks us through it."""
         found = [await self.reader.get(Ref(resource, "", self.configuration)) for resource in (VALIDATING, MUTATING)]
-        return [each for each in found if each is not None]
+        return [each for each in found if each is not None and is_kept(each)]
 
 
 def _material(data: dict[str, bytes]) -> Material:

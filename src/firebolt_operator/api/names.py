@@ -27,6 +27,8 @@ ANNOTATION_CONFIG_HASH: Final = "firebolt.io/config-hash"
 ANNOTATION_WAKE_REQUESTED: Final = "firebolt.io/wake-requested"
 ANNOTATION_CLEAR_FAILED: Final = "firebolt.io/clear-failed"
 ANNOTATION_CERTIFICATE_NAME: Final = "cert-manager.io/certificate-name"
+ANNOTATION_TRUST: Final = "firebolt.io/webhook-trust"  # of webhook configurations
+TRUST_BY_OPERATOR: Final = "operator"  # keeps their caBundle; anything else: somebody else does
 
 FINALIZER_ENGINE: Final = "compute.firebolt.io/engine-cleanup"
 FINALIZER_INSTANCE: Final = "compute.firebolt.io/instance-cleanup"

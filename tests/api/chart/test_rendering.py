@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from firebolt_operator.admission.configurations import is_kept
 from firebolt_operator.settings import parse_settings
 from tests.support.chart import CHART, CRDS_CHART, RELEASE, arguments, helm, names, only, refusal, rendered
 
@@ -279,6 +280,10 @@ def test_the_operator_makes_its_own_certificate_unless_told_where_one_is() -> No
     assert pod["volumes"][0]["secret"]["secretName"] == certificate["secretName"]
     annotations = only(manifests, "ValidatingWebhookConfiguration")["metadata"]["annotations"]
     assert annotations == {"cert-manager.io/inject-ca-from": f"system/{certificate['secretName']}"}
+    for kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
+        assert is_kept(only(rendered({}), kind))
+        assert not is_kept(only(manifests, kind))
+        assert not is_kept(only(rendered({"webhook": {"certSecretName": "mine"}}), kind))
 
 
 def test_a_pod_that_answers_reviews_stays_until_another_one_can_and_then_has_ten_seconds_to_end() -> None:

@@ -1,6 +1,7 @@
 """The keeper through months: whatever is shown at any instant is trusted, whenever the keeper dies or is away."""
 
 import asyncio
+import base64
 import copy
 import json
 import random
@@ -18,6 +19,7 @@ from firebolt_operator.admission.decide.renewal import Terms
 from firebolt_operator.admission.keeper import LONGEST_REST, CertificateKeeper
 from firebolt_operator.admission.secret import CA_BUNDLE, CERTIFICATE, KEY, ServedPair, decode_served_pair, decoded_data
 from firebolt_operator.admission.served_certificate import ServedCertificate
+from firebolt_operator.api.names import ANNOTATION_TRUST, TRUST_BY_OPERATOR
 from firebolt_operator.api.resources import SECRETS
 from firebolt_operator.errors import TransientError
 from firebolt_operator.look_again import After, AtOnce
@@ -38,7 +40,7 @@ def a_configuration(kind: str) -> Manifest:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": kind,
-        "metadata": {"name": "ours"},
+        "metadata": {"name": "ours", "annotations": {ANNOTATION_TRUST: TRUST_BY_OPERATOR}},
         "webhooks": webhooks,
     }
 
@@ -254,6 +256,18 @@ async def test_through_two_years_with_deaths_what_is_shown_is_always_trusted(see
         rest = timedelta(days=1) if wait == LONGEST_REST else wait
         await world.clock.advance((rest + away).total_seconds())
     assert len(authorities) >= 3
+
+
+async def test_a_configuration_that_trusts_somebody_else_is_left_alone(world: World) -> None:
+    await world.settle()
+    theirs = pki.new_authority(world.clock.now(), LIFE).certificate
+    for configuration in world.server.configurations.values():
+        # One write, as an upgrade to a certificate from elsewhere makes it, while we still lead.
+        del configuration["metadata"]["annotations"]
+        for webhook in configuration["webhooks"]:
+            webhook["clientConfig"]["caBundle"] = base64.b64encode(theirs).decode()
+    await world.settle()
+    assert all(trusts(each, theirs) for each in world.server.configurations.values())
 
 
 class Recorder:
