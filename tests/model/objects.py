@@ -1,5 +1,6 @@
 """Real objects for the search's small values, and back. Rendering is the real one, memoised."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from functools import cache
 
@@ -124,6 +125,9 @@ class MemoBlueprint:
 
     def service(self, generation: int) -> Manifest:
         return rendered(self._owner, self._spec, "service", generation)
+
+    def disruption_budget(self, generations: Collection[int], most: int | str) -> Manifest:
+        return real_blueprint(self._owner, self._spec).disruption_budget(generations, most)
 
     def drift(self, statefulset: Child) -> str | None:
         if not statefulset.spec:

@@ -1,12 +1,13 @@
 """Builders for engine tests: they fill in what a test does not care about."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
-from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import CONFIG_MAPS, POD_DISRUPTION_BUDGETS, SERVICES, STATEFULSETS
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, PodCount
 from firebolt_operator.engine.views import Child, PodView
@@ -134,6 +135,10 @@ class NamedBlueprint:
         manifest = _named(SERVICES, "eng-service")
         manifest["metadata"]["labels"] = {names.LABEL_ENGINE: "eng"}
         return manifest | {"spec": {"selector": _selector(generation)}}
+
+    def disruption_budget(self, generations: Collection[int], most: int | str) -> Manifest:
+        manifest = _named(POD_DISRUPTION_BUDGETS, "eng-pdb")
+        return manifest | {"spec": {"maxUnavailable": most, "selector": {"generations": sorted(generations)}}}
 
     def drift(self, statefulset: Child) -> str | None:
         del statefulset

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop, RolloutName, Storage
+from firebolt_operator.api.engine_settings import MOST_REPLICAS, AutoStop, DisruptionBudget, RolloutName, Storage
 from firebolt_operator.api.model import (
     Duration,
     FreeForm,
@@ -56,6 +56,10 @@ PROGRESS_DEADLINE_NOTE = note(
     "How long a new generation may take to be ready before the engine counts as stalled;"
     " 30m if neither engine nor class says, 0 for no limit."
 )
+DISRUPTION_BUDGET_NOTE = note(
+    "How many serving pods node drains may take at a time, as a PodDisruptionBudget."
+    " Taken whole from here, else whole from the class, else none."
+)
 ROLLOUT_NOTE = note(
     "graceful, the default, drains the old generation before it is deleted; recreate deletes it after the switch."
 )
@@ -88,6 +92,7 @@ class EngineSpec(Model, frozen=True, kw_only=True):
     storage: Annotated[Storage, STORAGE_NOTE] = msgspec.field(default_factory=Storage)
     custom_engine_config: Annotated[FreeForm | None, CUSTOM_CONFIG_NOTE] = None
     auto_stop: Annotated[AutoStop | None, AUTO_STOP_NOTE] = None
+    pod_disruption_budget: Annotated[DisruptionBudget | None, DISRUPTION_BUDGET_NOTE] = None
 
 
 class EngineStatus(Model, frozen=True, kw_only=True):

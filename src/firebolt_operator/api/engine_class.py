@@ -6,7 +6,7 @@ import msgspec
 
 from firebolt_operator.api import engine as notes
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.engine_settings import AutoStop, RolloutName, Storage
+from firebolt_operator.api.engine_settings import AutoStop, DisruptionBudget, RolloutName, Storage
 from firebolt_operator.api.model import Duration, FreeForm, Int32, Int64, Model, ObjectMeta, PodTemplate, note
 
 
@@ -21,6 +21,7 @@ class EngineClassSpec(Model, frozen=True, kw_only=True):
     drain_timeout: Annotated[Duration | None, notes.DRAIN_TIMEOUT_NOTE] = None
     progress_deadline: Annotated[Duration | None, notes.PROGRESS_DEADLINE_NOTE] = None
     auto_stop: Annotated[AutoStop | None, notes.AUTO_STOP_NOTE] = None
+    pod_disruption_budget: Annotated[DisruptionBudget | None, notes.DISRUPTION_BUDGET_NOTE] = None
 
 
 class EngineClassStatus(Model, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from firebolt_operator.api.model import Duration, Int32, Model, Quantity, note
+from firebolt_operator.api.model import Duration, Int32, IntOrString, Model, Quantity, note
 from firebolt_operator.api.texts import MOST_CHARACTERS
 
 Weekday = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -50,6 +50,15 @@ class Storage(Model, frozen=True, kw_only=True):
     @property
     def names_a_backend(self) -> bool:
         return (self.persistent_volume_claim or self.empty_dir or self.host_path) is not None
+
+
+class DisruptionBudget(Model, frozen=True, kw_only=True):
+    """How much of an engine node drains may take at a time."""
+
+    max_unavailable: Annotated[
+        IntOrString | None,
+        note("A number of pods of the generation that serves, or a share such as 25%; unset means no budget."),
+    ] = None
 
 
 class ScheduleWindow(Model, frozen=True, kw_only=True):

@@ -42,6 +42,8 @@ FreeForm = Annotated[Manifest, Meta(extra={"schema": "free-form"})]
 """An object whose content is not ours to validate."""
 
 Quantity = Annotated[int | str, Meta(extra={"schema": "quantity"})]
+IntOrString = Annotated[int | str, Meta(extra={"schema": "int-or-string"})]
+"""A number, or a share of a whole in percent. Like a duration, a malformed one passes the schema."""
 Int32 = Annotated[int, Meta(extra={"schema": "int32"})]
 Int64 = Annotated[int, Meta(extra={"schema": "int64"})]
 Instant = Annotated[datetime, Meta(tz=True)]

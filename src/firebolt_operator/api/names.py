@@ -284,6 +284,10 @@ def engine_service_name(engine: str) -> str:
     return f"{engine}-service"
 
 
+def disruption_budget_name(engine: str) -> str:
+    return f"{engine}-pdb"
+
+
 def postgres_name(instance: str) -> str:
     return f"{instance}-metadata-pg"
 

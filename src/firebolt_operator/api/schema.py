@@ -14,6 +14,11 @@ _MARKED: Final[dict[str, Manifest]] = {
     "free-form": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     "quantity": QUANTITY_SCHEMA,
     "duration": {"type": "string", "maxLength": MOST_CHARACTERS},
+    "int-or-string": {
+        "anyOf": [{"type": "integer"}, {"type": "string"}],
+        "maxLength": MOST_CHARACTERS,
+        "x-kubernetes-int-or-string": True,
+    },
 }
 _CONSTRAINTS: Final = {
     "ge": "minimum",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.engine.act.budget import BudgetKeeper
 from firebolt_operator.engine.act.status import StatusWriter
 from firebolt_operator.engine.act.sweep import Sweeper
 from firebolt_operator.engine.act.unread_wakes import UnreadWakes
@@ -71,6 +72,10 @@ class EngineDependencies:
     @cached_property
     def actor(self) -> Actor:
         return Actor(self.writer, self.caches.child)
+
+    @cached_property
+    def budgets(self) -> BudgetKeeper:
+        return BudgetKeeper(self.observer, self.actor)
 
     @cached_property
     def statuses(self) -> StatusWriter:

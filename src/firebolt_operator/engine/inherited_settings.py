@@ -9,7 +9,7 @@ from typing import Final
 
 from firebolt_operator.api.durations import parse_duration
 from firebolt_operator.api.engine import EngineSpec
-from firebolt_operator.api.engine_settings import AutoStop, EmptyDirStorage, Storage
+from firebolt_operator.api.engine_settings import AutoStop, DisruptionBudget, EmptyDirStorage, Storage
 from firebolt_operator.api.names import Rollout
 from firebolt_operator.engine.inputs import ClassInfo
 
@@ -69,6 +69,12 @@ def effective_auto_stop(spec: EngineSpec, engine_class: ClassInfo | None) -> Aut
     """Taken whole; None is off."""
     inherited = engine_class.spec.auto_stop if engine_class else None
     return inherited if spec.auto_stop is None else spec.auto_stop
+
+
+def effective_disruption_budget(spec: EngineSpec, engine_class: ClassInfo | None) -> DisruptionBudget | None:
+    """Taken whole; None is none, and so is one that says nothing: an engine may leave its class's."""
+    inherited = engine_class.spec.pod_disruption_budget if engine_class else None
+    return inherited if spec.pod_disruption_budget is None else spec.pod_disruption_budget
 
 
 def idle_timeout(policy: AutoStop) -> timedelta:

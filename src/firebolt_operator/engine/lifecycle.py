@@ -69,6 +69,7 @@ class EngineReconciler:
             return Outcome("waiting for the finalizers of others")
         dependencies = self._dependencies
         cleanup = await deletion.delete_children(engine, dependencies.reader, dependencies.writer)
+        await dependencies.budgets.remove(engine)
         if cleanup.errors:
             raise deletion.cleanup_error(cleanup)
         if cleanup.lingering:

@@ -33,6 +33,12 @@ class Terms:
     to_mend: Stalled | None  # what a person must do
     progress_deadline: timedelta | None
 
+    def with_problem(self, problem: Stalled | None) -> "Terms":
+        """With one more thing to mend, after what was known already."""
+        if problem is None or self.to_mend is None:
+            return replace(self, to_mend=self.to_mend or problem)
+        return replace(self, to_mend=replace(self.to_mend, message=f"{self.to_mend.message}; {problem.message}"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:

@@ -24,6 +24,7 @@ from firebolt_operator.engine.decide.routing import foreign_service, standing_ro
 from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.dependencies import EngineDependencies
 from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.inherited_settings import effective_disruption_budget
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
 from firebolt_operator.engine.observe.scrape import Scrape, probe_drain
 from firebolt_operator.engine.plan import AT_ONCE, Plan
@@ -58,6 +59,7 @@ class EnginePass:
         self._spec = engine.spec or NO_SPEC
         self._now = dependencies.clock.now()
         self._facts: EngineFacts | None = None
+        self._failures = list[OperatorError]()  # of what must not keep the rest of the pass from being done
 
     async def run(self) -> Outcome:
         if self._engine.status.phase == EnginePhase.UNSET:
@@ -73,8 +75,9 @@ class EnginePass:
         # Last, and whatever happened before: an engine that never comes to rest is exactly the one that leaks. Not
         # after a RuntimeError: a status that contradicts itself condemns nothing.
         swept = await self._dependencies.sweeper.sweep(self._engine)
-        self._record(is_success=not errors and not swept.errors)
-        _raise_all([*errors, *swept.errors])
+        errors += [*self._failures, *swept.errors]
+        self._record(is_success=not errors)
+        _raise_all(errors)
         if swept.has_backlog:
             return replace(outcome, look_again=sooner(outcome.look_again, BACKLOG_WAIT))
         return outcome
@@ -156,7 +159,8 @@ class EnginePass:
 
     async def _carry_out(self, plan: Plan, met: Met) -> Outcome:
         overdue = self._overdue(plan.status, met.terms)
-        status = await self._describe(plan, met.terms, overdue)
+        # Before the Service moves: the budget covers what it will lead to.
+        status = await self._describe(plan, met.terms.with_problem(await self._keep_budget(met)), overdue)
         try:
             await self._dependencies.actor.carry_out(plan)
         except RejectedError as err:
@@ -172,6 +176,15 @@ class EnginePass:
         await self._warn_overdue(overdue)
         await self._tell(*plan.news, *rollout_news(before, adjusted.status, plan.reason), *adjusted.news)
         return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again))
+
+    async def _keep_budget(self, met: Met) -> Stalled | None:
+        asked = effective_disruption_budget(self._spec, met.engine_class)
+        wanted = asked.max_unavailable if asked else None
+        kept = await self._dependencies.budgets.keep(
+            self._engine, wanted, self._blueprint(met.engine_class, NO_INSTANCE)
+        )
+        self._failures += [kept.failure] if kept.failure else []
+        return kept.problem
 
     async def _describe(self, plan: Plan, terms: Terms, overdue: Stalled | None) -> EngineStatus:
         """The plan's status with what people and autoscalers read out of it."""

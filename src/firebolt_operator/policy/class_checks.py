@@ -7,6 +7,7 @@ from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas
 from firebolt_operator.policy.component_rules import ENGINE
+from firebolt_operator.policy.disruption_budgets import check_disruption_budget
 from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
 from firebolt_operator.policy.owned_fields import check_owned_fields
@@ -34,6 +35,7 @@ def check_class_admission(spec: EngineClassSpec | None, bounds: ResourceBounds) 
         *check_class_template(spec),
         *check_durations(spec, SPEC, ENGINE_FLOORS),
         *(check_auto_stop_replicas(policy, SPEC.child("autoStop"), bounds) if policy else ()),
+        *check_disruption_budget(spec.pod_disruption_budget, SPEC),
     ]
 
 

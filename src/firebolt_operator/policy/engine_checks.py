@@ -8,6 +8,7 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas, check_bounds, check_replicas
 from firebolt_operator.policy.component_rules import ENGINE
+from firebolt_operator.policy.disruption_budgets import check_disruption_budget
 from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, internal_error, invalid, not_found
 from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
@@ -71,6 +72,7 @@ def check_settings(spec: EngineSpec, bounds: ResourceBounds) -> list[FieldError]
         *check_durations(spec, SPEC, ENGINE_FLOORS),
         *check_replicas(spec.replicas, SPEC.child("replicas"), bounds),
         *(check_auto_stop_replicas(policy, SPEC.child("autoStop"), bounds) if policy else ()),
+        *check_disruption_budget(spec.pod_disruption_budget, SPEC),
     ]
 
 

@@ -6,7 +6,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from firebolt_operator.api.names import LABEL_ENGINE, LABEL_GENERATION
-from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import (
+    CONFIG_MAPS,
+    FIREBOLT_ENGINES,
+    POD_DISRUPTION_BUDGETS,
+    SERVICES,
+    STATEFULSETS,
+)
 from firebolt_operator.errors import RejectedError
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.api.engine.person import SECONDS, Person
@@ -45,6 +51,8 @@ def _content(resource: Resource) -> Manifest:
     if resource == SERVICES:
         return {"spec": {"clusterIP": "None", "selector": {"their": "app"}, "ports": [{"port": 80}]}}
     labels = {"their": "app"}
+    if resource == POD_DISRUPTION_BUDGETS:
+        return {"spec": {"minAvailable": 0, "selector": {"matchLabels": labels}}}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     return {"spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}}
 

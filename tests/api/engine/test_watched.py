@@ -36,6 +36,7 @@ async def test_foreign_objects_are_not_even_heard_of(operator: Operator, person:
         "StatefulSet": {"eng-g0"},
         "Service": {"eng-g0-hl", "eng-service", "ours"},
         "ConfigMap": {"eng-g0-config", "ours"},
+        "PodDisruptionBudget": set(),
         "Pod": {"eng-g0-0", "eng-g0-1", "ours"},
     }
 

@@ -7,10 +7,17 @@ from typing import Any
 import pytest
 
 from firebolt_operator.api.engine import EngineSpec
-from firebolt_operator.api.engine_settings import AutoStop, EmptyDirStorage, PersistentVolumeClaimStorage, Storage
+from firebolt_operator.api.engine_settings import (
+    AutoStop,
+    DisruptionBudget,
+    EmptyDirStorage,
+    PersistentVolumeClaimStorage,
+    Storage,
+)
 from firebolt_operator.api.names import Rollout
 from firebolt_operator.engine.inherited_settings import (
     effective_auto_stop,
+    effective_disruption_budget,
     effective_drain_check_enabled,
     effective_drain_interval,
     effective_drain_timeout,
@@ -110,6 +117,16 @@ def test_given_auto_stop_then_it_is_taken_whole() -> None:
     assert (own.enabled, own.active_replicas, own.idle_timeout) == (False, 1, "30m")
     assert effective_auto_stop(engine_spec(), of_class) == of_class.spec.auto_stop
     assert effective_auto_stop(engine_spec(), None) is None
+
+
+def test_given_a_disruption_budget_then_it_is_taken_whole_and_an_empty_one_is_none() -> None:
+    of_class = engine_class(podDisruptionBudget={"maxUnavailable": "25%"})
+    own = effective_disruption_budget(engine_spec(podDisruptionBudget={"maxUnavailable": 1}), of_class)
+    assert own == DisruptionBudget(max_unavailable=1)
+    assert effective_disruption_budget(engine_spec(podDisruptionBudget={}), of_class) == DisruptionBudget()
+    assert effective_disruption_budget(engine_spec(), of_class) == DisruptionBudget(max_unavailable="25%")
+    assert effective_disruption_budget(engine_spec(), engine_class()) is None
+    assert effective_disruption_budget(engine_spec(), None) is None
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,13 @@ def auto_stop(**fields: Any) -> Manifest:
     return {"autoStop": {"activeReplicas": 1, **fields}}
 
 
+BUDGET = "spec.podDisruptionBudget.maxUnavailable"
+
+
+def budget(most: int | str) -> Manifest:
+    return {"podDisruptionBudget": {"maxUnavailable": most}}
+
+
 BAD_SETTINGS = [
     pytest.param({"drainCheckInterval": "5x"}, NO_BOUNDS, "spec.drainCheckInterval", id="malformed-interval"),
     pytest.param({"drainCheckInterval": "999ms"}, NO_BOUNDS, "spec.drainCheckInterval", id="interval-below-its-floor"),
@@ -41,6 +48,11 @@ BAD_SETTINGS = [
     pytest.param({"progressDeadline": ""}, NO_BOUNDS, "spec.progressDeadline", id="empty-deadline"),
     pytest.param(auto_stop(idleTimeout="soon"), NO_BOUNDS, "spec.autoStop.idleTimeout", id="malformed-idle-timeout"),
     pytest.param(auto_stop(pollInterval="1ms"), NO_BOUNDS, "spec.autoStop.pollInterval", id="poll-below-its-floor"),
+    pytest.param(budget("half"), NO_BOUNDS, BUDGET, id="budget-in-words"),
+    pytest.param(budget("5"), NO_BOUNDS, BUDGET, id="budget-as-text"),
+    pytest.param(budget("101%"), NO_BOUNDS, BUDGET, id="more-than-all"),
+    pytest.param(budget(-1), NO_BOUNDS, BUDGET, id="less-than-none"),
+    pytest.param(budget(2**31), NO_BOUNDS, BUDGET, id="more-than-kubernetes-can-read"),
     pytest.param(auto_stop(activeReplicas=4), THREE, "spec.autoStop.activeReplicas", id="too-many-active"),
 ]
 
@@ -49,6 +61,22 @@ BAD_SETTINGS = [
 def test_bad_settings_are_refused_on_engine_and_class(fields: Manifest, bounds: ResourceBounds, path: str) -> None:
     assert paths(check_engine_admission(an_engine_spec(**fields), None, None, bounds)) == [path]
     assert paths(check_class_admission(a_class_spec(**fields), bounds)) == [path]
+
+
+@pytest.mark.parametrize("most", [0, 1, 1000, "0%", "7%", "25%", "100%"])
+def test_budgets_that_are_fine(most: int | str) -> None:
+    assert check_settings(an_engine_spec(**budget(most)), NO_BOUNDS) == []
+    assert check_class_admission(a_class_spec(**budget(most)), NO_BOUNDS) == []
+
+
+def test_words_of_a_malformed_budget() -> None:
+    assert aggregate(check_settings(an_engine_spec(**budget("x" * 65)), NO_BOUNDS)) == (
+        f'{BUDGET}: Invalid value: "{"x" * 64}...": must be a number of pods, such as 1, or a share of them,'
+        ' such as "25%"'
+    )
+    assert aggregate(check_settings(an_engine_spec(**budget(1001)), NO_BOUNDS)) == (
+        f"{BUDGET}: Invalid value: 1001: must be between 0 and 1000"
+    )
 
 
 def test_words_of_a_malformed_duration() -> None:

@@ -22,7 +22,7 @@ class Actor:
         """The first failure ends it: what follows in a plan may rest on what came before."""
         await self.ensure(plan.ensures)
         for patch in plan.patches:
-            await self._patch(patch)
+            await self.patch(patch)
         for delete in plan.deletes:
             await delete_child(self.writer, delete)
 
@@ -39,7 +39,7 @@ class Actor:
             version = live.metadata.resource_version
             await self.writer.apply({**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}})
 
-    async def _patch(self, patch: Patch) -> None:
+    async def patch(self, patch: Patch) -> None:
         metadata = patch.child.metadata
         ref = Ref(patch.resource, metadata.namespace, metadata.name)
         await self.writer.merge_patch(ref, {"metadata": {"uid": metadata.uid}, **patch.change})

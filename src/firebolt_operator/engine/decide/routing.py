@@ -56,7 +56,11 @@ def foreign_service(service: Child | None, uid: str) -> Verdict | None:
     """Somebody else's is never taken over: without one of its own an engine cannot be reached, so nothing is made."""
     if service is None or service.is_owned_by(uid):
         return None
-    owner = service.metadata.controller
-    whose = f"belongs to {owner.kind} {owner.name} (uid {owner.uid})" if owner else "was not made by this operator"
-    text = f"Service {service.metadata.name} {whose}; delete or rename it: queries find the engine under that name"
+    name = service.metadata.name
+    text = f"Service {name} {whose(service)}; delete or rename it: queries find the engine under that name"
     return Verdict(status="False", reason=EngineReason.ENSURE_FAILED, message=text)
+
+
+def whose(child: Child) -> str:
+    owner = child.metadata.controller
+    return f"belongs to {owner.kind} {owner.name} (uid {owner.uid})" if owner else "was not made by this operator"

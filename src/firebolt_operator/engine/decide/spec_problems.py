@@ -12,9 +12,10 @@ from firebolt_operator.api.duration_fields import malformed_durations
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EngineReason
-from firebolt_operator.engine.inherited_settings import effective_auto_stop
+from firebolt_operator.engine.inherited_settings import effective_auto_stop, effective_disruption_budget
 from firebolt_operator.engine.inputs import ClassInfo
 from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas, check_replicas
+from firebolt_operator.policy.disruption_budgets import check_disruption_budget
 from firebolt_operator.policy.field_errors import Path
 
 SPEC: Final = Path("spec")
@@ -31,6 +32,7 @@ _ATTRIBUTES: Final = {field.encode_name: field.name for field in msgspec.structs
 def spec_problems(spec: EngineSpec, engine_class: ClassInfo | None, bounds: ResourceBounds) -> Stalled | None:
     problems = [*_own(spec), *(_inherited(spec, engine_class) if engine_class else ())]
     problems += _too_many(spec, engine_class, bounds)
+    problems += _bad_budget(spec, engine_class)
     return Stalled(EngineReason.SPEC_INVALID, "; ".join(problems)) if problems else None
 
 
@@ -56,6 +58,14 @@ def _too_many(spec: EngineSpec, engine_class: ClassInfo | None, bounds: Resource
     for error in check_auto_stop_replicas(policy, path, bounds) if policy else ():
         origin = "" if is_own or engine_class is None else _origin(engine_class)
         yield f"{error}{origin}; until then {bounds.replicas} holds"
+
+
+def _bad_budget(spec: EngineSpec, engine_class: ClassInfo | None) -> Iterator[str]:
+    is_own = spec.pod_disruption_budget is not None
+    path = SPEC if is_own else SPEC.child("engineClassRef")
+    for error in check_disruption_budget(effective_disruption_budget(spec, engine_class), path):
+        origin = "" if is_own or engine_class is None else _origin(engine_class)
+        yield f"{error}{origin}; until then the budget stays as it is"
 
 
 def _origin(engine_class: ClassInfo) -> str:

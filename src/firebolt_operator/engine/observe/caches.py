@@ -13,6 +13,7 @@ from firebolt_operator.api.resources import (
     FIREBOLT_ENGINE_CLASSES,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
+    POD_DISRUPTION_BUDGETS,
     PODS,
     SERVICES,
     STATEFULSETS,
@@ -43,6 +44,7 @@ class EngineCaches:
     statefulsets: Cache[Child]
     services: Cache[Child]
     config_maps: Cache[Child]
+    disruption_budgets: Cache[Child]
     pods: Cache[PodView]
 
     def all(self) -> Iterator[Cache[Any]]:
@@ -50,7 +52,7 @@ class EngineCaches:
 
     def children(self) -> tuple[Cache[Child], ...]:
         """In the order in which a generation is taken down: pods go with their StatefulSet first."""
-        return self.statefulsets, self.services, self.config_maps
+        return self.statefulsets, self.services, self.config_maps, self.disruption_budgets
 
     def child(self, ref: Ref) -> Child | None:
         return self.child_cache(ref.resource).known((ref.namespace, ref.name))
@@ -75,6 +77,7 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
         statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
         services=_child_cache(SERVICES, decode_child, namespaces),
         config_maps=_child_cache(CONFIG_MAPS, decode_config_map, namespaces),
+        disruption_budgets=_child_cache(POD_DISRUPTION_BUDGETS, decode_child, namespaces),
         pods=Cache(
             PODS,
             decode_pod,

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
-from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.resources import FIREBOLT_ENGINES, POD_DISRUPTION_BUDGETS
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, count_pods, running_pods
 from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.engine.views import Child, PodView
@@ -59,6 +60,12 @@ class Observer:
             draining=await self._draining(engine, status, pods),
             service=service,
         )
+
+    async def disruption_budget(self, engine: ObjectMeta, *, is_wanted: bool) -> Child | None:
+        """Whoever wants none asks nobody: what is in no cache is not the engine's own."""
+        ref = Ref(POD_DISRUPTION_BUDGETS, engine.namespace, names.disruption_budget_name(engine.name))
+        read = confirmed if is_wanted else known_or_live
+        return await read(self.caches.disruption_budgets, self.reader, ref)
 
     async def _draining(self, engine: FireboltEngine, status: EngineStatus, pods: list[PodView]) -> GenerationFacts:
         draining = status.draining_generation

@@ -1,5 +1,6 @@
 """The objects of one engine, rendered from its spec, its class and its instance."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import msgspec
@@ -8,6 +9,7 @@ from firebolt_operator.api.names import FIELD_MANAGER
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.render.config_map import engine_config_map
+from firebolt_operator.engine.render.disruption_budget import disruption_budget
 from firebolt_operator.engine.render.drift.statefulset import find_drift
 from firebolt_operator.engine.render.services import engine_service, headless_service
 from firebolt_operator.engine.render.statefulset import engine_statefulset
@@ -31,6 +33,9 @@ class EngineRenderer:
 
     def service(self, generation: int) -> Manifest:
         return engine_service(self.inputs, generation)
+
+    def disruption_budget(self, generations: Collection[int], most: int | str) -> Manifest:
+        return disruption_budget(self.inputs, generations, most)
 
     def drift(self, statefulset: Child) -> str | None:
         metadata: Manifest = {"labels": statefulset.metadata.labels, "annotations": statefulset.metadata.annotations}

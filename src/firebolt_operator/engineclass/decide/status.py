@@ -13,10 +13,12 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.manifests.references import ref_to
 from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas
 from firebolt_operator.policy.class_checks import check_class_template, deletion_blocked_message
+from firebolt_operator.policy.disruption_budgets import check_disruption_budget
 from firebolt_operator.policy.field_errors import Path, aggregate
 from firebolt_operator.reconciling.verdicts import Verdict
 
-AUTO_STOP: Final = Path("spec").child("autoStop")
+SPEC: Final = Path("spec")
+AUTO_STOP: Final = SPEC.child("autoStop")
 
 
 def decide_status(
@@ -41,6 +43,7 @@ def _to_mend(engine_class: FireboltEngineClass, bounds: ResourceBounds) -> Stall
     problems = [f"spec.{each.field}: {each.problem}" for each in malformed_durations(spec)]
     if spec.auto_stop is not None:
         problems += map(str, check_auto_stop_replicas(spec.auto_stop, AUTO_STOP, bounds))
+    problems += map(str, check_disruption_budget(spec.pod_disruption_budget, SPEC))
     return Stalled(EngineClassReason.SPEC_INVALID, "; ".join(problems)) if problems else None
 
 

@@ -52,6 +52,18 @@ def test_what_an_engine_does_not_inherit_does_not_concern_it(own: Manifest, of_c
     assert spec_problems(engine_spec(**own), engine_class(**of_class), FEW) is None
 
 
+def test_a_malformed_budget_names_its_field_and_its_class() -> None:
+    bad: Manifest = {"podDisruptionBudget": {"maxUnavailable": "half"}}
+    form = 'Invalid value: "half": must be a number of pods, such as 1, or a share of them, such as "25%"'
+    kept = "until then the budget stays as it is"
+    own = spec_problems(engine_spec(**bad), engine_class(**bad), NO_BOUNDS)
+    assert own == Stalled("SpecInvalid", f"spec.podDisruptionBudget.maxUnavailable: {form}; {kept}")
+    inherited = spec_problems(engine_spec(), engine_class(**bad), NO_BOUNDS)
+    path = "spec.engineClassRef.podDisruptionBudget.maxUnavailable"
+    assert inherited == Stalled("SpecInvalid", f"{path}: {form} {OF_CLASS}; {kept}")
+    assert spec_problems(engine_spec(podDisruptionBudget={}), engine_class(**bad), NO_BOUNDS) is None
+
+
 def test_all_mistakes_are_told_at_once() -> None:
     of_class = engine_class(**auto_stop(idleTimeout="y", pollInterval="z", activeReplicas=5))
     found = spec_problems(engine_spec(drainTimeout="x", replicas=4), of_class, FEW)
