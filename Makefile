@@ -13,7 +13,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard lock mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard gitops lock mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -85,6 +85,9 @@ crds: setup  ## write config/crd, the charts and the reference pages from the mo
 
 dashboard: setup  ## write the chart's Grafana dashboard from its panels
 	@$(PY) -m scripts.write_dashboard
+
+gitops: setup  ## write the health checks for Argo CD and Flux
+	@$(PY) scripts/write_gitops.py
 
 lock: setup  ## pin dependencies again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv
