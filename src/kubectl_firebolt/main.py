@@ -8,6 +8,7 @@ import typer
 
 from kubectl_firebolt.arguments import hoisted
 from kubectl_firebolt.commands import engine, instance
+from kubectl_firebolt.commands.explain import explain_subject
 from kubectl_firebolt.commands.shared import show_help
 from kubectl_firebolt.errors import PluginError
 from kubectl_firebolt.kubectl.invocation import Target
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(instance.app, name="instance")
 app.add_typer(engine.app, name="engine")
+app.command("explain")(explain_subject)
 
 
 def _show_version(asked: bool) -> None:

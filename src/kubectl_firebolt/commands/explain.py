@@ -1,0 +1,52 @@
+"""kubectl firebolt explain."""
+
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from kubectl_firebolt.clock import utc_now
+from kubectl_firebolt.commands.shared import Output, complete_engine, parse_format, session_of
+from kubectl_firebolt.errors import PluginError
+from kubectl_firebolt.explain.decide.explanation import explain
+from kubectl_firebolt.explain.observe import looks, observe
+from kubectl_firebolt.explain.seen import Kind
+from kubectl_firebolt.explain.words import as_document, told
+from kubectl_firebolt.lists import Format, document
+
+_FORMATS: Final = (Format.TABLE, Format.JSON, Format.YAML)
+
+Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENGINE", help="An engine, or instance/NAME, or class/NAME.", autocompletion=complete_engine
+    ),
+]
+
+
+def explain_subject(context: typer.Context, subject: Subject, output: Output = "table") -> None:
+    """Tell why an engine (or instance/NAME, class/NAME) is not ready, what mends it, and what the operator does next.
+
+    Also for what does not go away: whose finalizer holds it, and the way out.
+    """
+    form, session = parse_format(output, _FORMATS), session_of(context)
+    kind, name = _parsed(subject)
+    if session.print_commands(*looks(session.target, kind, name)):
+        return
+    explanation = explain(observe(session, kind, name, utc_now()))
+    if form is Format.TABLE:
+        told(explanation, Console())
+    else:
+        session.say(document(as_document(explanation), form))
+
+
+def _parsed(subject: str) -> tuple[Kind, str]:
+    word, slash, name = subject.rpartition("/")
+    if not slash:
+        return Kind.ENGINE, subject
+    known = {str(kind): kind for kind in Kind} | {kind.resource: kind for kind in Kind}
+    if word not in known or not name:
+        raise PluginError(
+            f'"{subject}" is neither the name of an engine nor one of engine/, instance/, class/ and a name'
+        )
+    return known[word], name

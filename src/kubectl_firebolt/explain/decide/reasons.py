@@ -1,0 +1,74 @@
+"""Which reason of a condition is mended how?"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kubectl_firebolt import names
+from kubectl_firebolt.names import EngineClassReason, EngineReason, InstanceReason
+
+ENGINE_FIXES: Final[Mapping[str, str]] = {
+    EngineReason.INITIALIZING: "give it a moment: the operator has only begun",
+    EngineReason.CLASS_UNREADY: "mend the class: its template sets a field of the operator's, which the message names",
+    EngineReason.DRAIN_CHECK_FAILING: (
+        "let the operator ask the old pods whether they still run queries: port 9090 through NetworkPolicies, the right"
+        " to get pods/proxy, or another spec.metricScrapeMode of the instance; spec.drainTimeout bounds the wait,"
+        " and rollout: recreate does without it"
+    ),
+    EngineReason.INSTANCE_NOT_READY: "mend the instance; the engine follows by itself within seconds",
+    EngineReason.TEMPLATE_REJECTED: "take the field that the message names out of spec.template (or of the class's)",
+    EngineReason.ENSURE_FAILED: (
+        "remove or rename the object that the message names if it is somebody else's;"
+        " if the API server refused, mend the quota, policy or field that it names"
+    ),
+    EngineReason.RESOURCE_BOUNDS_EXCEEDED: (
+        "ask for less in spec.template (or in the class), or have the operator's --engine-max-* raised"
+    ),
+    EngineReason.STOPPED: "start it",
+    EngineReason.ROLLING: "give it time",
+    EngineReason.PODS_NOT_READY: "mend its pods",
+    EngineReason.EXTERNAL_FINALIZER: "see that whoever set the finalizers that the message names takes them off",
+    EngineReason.STATEFULSET_WARNING: "mend what the StatefulSet complains about; it tries again by itself",
+    EngineReason.SPEC_INVALID: "correct the field that the message names, here or in the class that it names",
+    EngineReason.ENGINE_CLASS_MISSING: (
+        "create the class in this namespace, or let spec.engineClassRef name one that is there"
+    ),
+    EngineReason.PROGRESS_DEADLINE_EXCEEDED: (
+        "mend the pods of the new generation, or edit the spec to start over;"
+        " spec.progressDeadline says how long it may take"
+    ),
+    EngineReason.UNREADABLE: "edit it so that it can be read (is something nested very deeply?), or delete it",
+}
+INSTANCE_FIXES: Final[Mapping[str, str]] = {
+    InstanceReason.PROVISIONING: "give it time, or mend the pods below",
+    InstanceReason.INITIALIZING: "give it a moment: the operator has only begun",
+    InstanceReason.TEMPLATE_REJECTED: "take the field that the message names out of the component's template",
+    InstanceReason.SPEC_INVALID: "correct the field that the message names",
+    InstanceReason.ENSURE_FAILED: (
+        "remove or rename the object that the message names if it is somebody else's;"
+        " if the API server refused, mend what it names"
+    ),
+    InstanceReason.PROBE_FAILED: "let the operator read what the message names",
+    InstanceReason.POSTGRES_ENSURE_FAILED: "mend what keeps the database from being made: the message names it",
+    InstanceReason.POSTGRES_SECRET_PREFLIGHT_FAILED: "create the Secret that the message names, with the keys it names",
+    InstanceReason.POSTGRES_CREDENTIALS_LOST: (
+        "restore the credentials Secret that the message names (or remove the data volume if its data may go), then"
+        " annotate the instance " + names.ANNOTATION_CLEAR_FAILED + "=true"
+    ),
+    InstanceReason.INSTANCE_ID_CHANGED: (
+        "set spec.id back to what the message says was published, or accept the new one: annotate the instance "
+        + names.ANNOTATION_CLEAR_FAILED
+        + "=true"
+    ),
+    InstanceReason.AUTH_SPEC_INVALID: "correct spec.auth as the message says",
+    InstanceReason.TLS_SPEC_INVALID: "correct spec.tls as the message says",
+}
+ENGINE_CLASS_FIXES: Final[Mapping[str, str]] = {
+    EngineClassReason.OPERATOR_OWNED_FIELD_SET: "take the field that the message names out of spec.template",
+    EngineClassReason.DELETION_BLOCKED: "let the engines that use it use another class, or none",
+    EngineClassReason.SPEC_INVALID: "correct the field that the message names",
+}
+
+
+def fix_for(fixes: Mapping[str, str], reason: str) -> str:
+    """What no table knows is the word of somebody else, mostly of Kubernetes: its message is all there is."""
+    return fixes.get(reason, "mend what the message says; it is tried again by itself")

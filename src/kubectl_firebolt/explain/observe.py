@@ -1,0 +1,134 @@
+"""What does the cluster say about it? Only the object itself has to be readable; of the rest, as much as we may see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from kubectl_firebolt import names
+from kubectl_firebolt.errors import KubectlError, PluginError
+from kubectl_firebolt.explain.seen import Kind, OperatorSeen, Seen, parse_time
+from kubectl_firebolt.kubectl.invocation import (
+    ENGINE,
+    ENGINE_CLASS,
+    INSTANCE,
+    Invocation,
+    Target,
+    get,
+    invocation,
+    list_,
+)
+from kubectl_firebolt.manifest import Manifest, condition_of, is_deleting, is_true, spec_of
+from kubectl_firebolt.session import Session
+
+_CHILDREN: Final = "statefulsets,pods,services,configmaps"
+_COMPONENTS: Final = f"deployments,{_CHILDREN}"
+
+
+def looks(target: Target, kind: Kind, name: str) -> list[Invocation]:
+    """What is asked for in any case; the instance and the class follow from what the engine says."""
+    found = [get(target, kind.resource, name, "--ignore-not-found")]
+    if kind is Kind.ENGINE_CLASS:
+        found.append(list_(target, ENGINE))
+    else:
+        found.append(_children(target, kind, name))
+    return [*found, _warnings(target), _leases(target)]
+
+
+def observe(session: Session, kind: Kind, name: str, now: datetime) -> Seen:
+    looking = _Looking(session)
+    subject = session.kubectl.object(get(session.target, kind.resource, name, "--ignore-not-found"))
+    is_class = kind is Kind.ENGINE_CLASS
+    children = [] if is_class else looking.items(_children(session.target, kind, name))
+    if subject is None and not any(map(is_deleting, children)):
+        raise PluginError(f'{kind} "{name}" is not there; kubectl firebolt {kind} list shows those that are')
+    instance, engine_class = looking.around(kind, subject)
+    return Seen(
+        kind=kind,
+        name=name,
+        now=now,
+        subject=subject,
+        children=children,
+        instance=instance,
+        instance_pods=_pods(children) if kind is Kind.INSTANCE else looking.components(instance),
+        engine_class=engine_class,
+        engines=looking.users(name) if is_class else (),
+        warnings=looking.items(_warnings(session.target)),
+        operators=looking.operators(),
+        unseen=tuple(looking.unseen),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """Writes down what it may not see."""
+
+    session: Session
+    unseen: list[str] = field(default_factory=list[str])
+
+    def items(self, asked: Invocation) -> list[Manifest]:
+        return self._items(asked) or []
+
+    def _items(self, asked: Invocation) -> list[Manifest] | None:
+        try:
+            return self.session.kubectl.items(asked)
+        except KubectlError as err:
+            self.unseen.append(err.complaint or str(err))
+            return None
+
+    def around(self, kind: Kind, subject: Manifest | None) -> tuple[Manifest | None, Manifest | None]:
+        if kind is not Kind.ENGINE or subject is None:
+            return None, None
+        spec = spec_of(subject)
+        return self._one(INSTANCE, spec.get("instanceRef")), self._one(ENGINE_CLASS, spec.get("engineClassRef"))
+
+    def _one(self, resource: str, name: object) -> Manifest | None:
+        if not name:
+            return None
+        try:
+            return self.session.kubectl.object(get(self.session.target, resource, str(name), "--ignore-not-found"))
+        except KubectlError as err:
+            self.unseen.append(err.complaint or str(err))
+            return None
+
+    def components(self, instance: Manifest | None) -> list[Manifest]:
+        """Only of an instance that is not ready: nobody else's pods are of interest."""
+        if instance is None or is_true(condition_of(instance, names.CONDITION_READY)):
+            return []
+        label = f"{names.LABEL_INSTANCE}={instance['metadata']['name']}"
+        return self.items(list_(self.session.target, "pods", "-l", label))
+
+    def users(self, engine_class: str) -> list[Manifest]:
+        found = self.items(list_(self.session.target, ENGINE))
+        return [each for each in found if spec_of(each).get("engineClassRef") == engine_class]
+
+    def operators(self) -> Sequence[OperatorSeen] | None:
+        found = self._items(_leases(self.session.target))
+        return None if found is None else [seen for lease in found for seen in _operator(lease)]
+
+
+def _operator(lease: Manifest) -> list[OperatorSeen]:
+    spec = spec_of(lease)
+    renewed_at = parse_time(spec.get("renewTime"))
+    return [] if renewed_at is None else [OperatorSeen(holder=str(spec.get("holderIdentity")), renewed_at=renewed_at)]
+
+
+def _children(target: Target, kind: Kind, name: str) -> Invocation:
+    if kind is Kind.ENGINE:
+        return list_(target, _CHILDREN, "-l", f"{names.LABEL_ENGINE}={name}")
+    return list_(target, _COMPONENTS, "-l", f"{names.LABEL_INSTANCE}={name}")
+
+
+def _warnings(target: Target) -> Invocation:
+    return list_(target, "events", "--field-selector", "type=Warning")
+
+
+def _leases(target: Target) -> Invocation:
+    everywhere = Target(context=target.context, kubeconfig=target.kubeconfig)
+    selector = f"metadata.name={names.LEASE_NAME}"
+    flags = ("leases.coordination.k8s.io", "-A", "--field-selector", selector, "-o", "json")
+    return invocation(everywhere, "is an operator at work?", "get", *flags)
+
+
+def _pods(children: Sequence[Manifest]) -> list[Manifest]:
+    return [each for each in children if each.get("kind") == "Pod"]
