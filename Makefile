@@ -93,7 +93,7 @@ lock: setup  ## pin dependencies again from pyproject.toml
 	@$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/pip install --quiet uv
 	@cd requirements && for set in "run.txt" "standins.txt --extra standins" "dev.txt --all-extras --group ../pyproject.toml:dev"; do \
 	  ../$(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-	  --no-emit-index-url --no-annotate --no-header ../pyproject.toml -o $$set; done
+	  --no-emit-index-url --no-emit-package kubectl-firebolt --no-annotate --no-header ../pyproject.toml -o $$set; done
 
 mutants: setup  ## plant faults in the modules that decide, and tell which no unit test notices (docs/dev/mutants.md)
 	@$(PY) -m scripts.mutants $(ARGS)

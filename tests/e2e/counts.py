@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import generation_of_pod, totals
+from kubectl_firebolt.picture.answers import Answer, generation_of_pod, totals
 from tests.e2e.informer import Switch
 
 LEAST_PER_SECOND = 50.0

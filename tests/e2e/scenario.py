@@ -13,13 +13,14 @@ from typing import Any
 from firebolt_local.images.standin_images import ENGINE_NEXT
 from firebolt_local.testing import faults
 from firebolt_local.testing.convergence import is_at_rest
-from firebolt_local.testing.load import Answer, Load, Plan, ask, client_session, steady_load
+from firebolt_local.testing.load import Load, Plan, ask, client_session, steady_load
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import CONDITION_READY
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref, Resource
+from kubectl_firebolt.picture.answers import Answer
 from tests.e2e.counts import LATEST_SECONDS, LEAST_PER_SECOND, Count, cut_over
 from tests.e2e.environment import INSTANCE, NAMESPACE, Environment
 from tests.e2e.informer import Informer

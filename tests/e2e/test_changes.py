@@ -5,7 +5,6 @@ import secrets
 from datetime import timedelta
 
 from firebolt_local.images.standin_images import ENGINE, ENGINE_NEXT
-from firebolt_local.testing.load_report import generation_of_pod
 from firebolt_operator.api.names import CONTAINER_ENGINE, EngineReason
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
@@ -16,6 +15,7 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.refs import Manifest
+from kubectl_firebolt.picture.answers import generation_of_pod
 from tests.e2e.scenario import NEXT_IMAGE, Scenario
 
 GAP = timedelta(milliseconds=700)  # between two edits: long enough to be seen, too short for an engine to start

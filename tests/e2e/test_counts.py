@@ -2,8 +2,7 @@
 
 import pytest
 
-from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import generation_of_pod
+from kubectl_firebolt.picture.answers import Answer, generation_of_pod
 from tests.e2e.counts import cut_over
 from tests.e2e.informer import Switch
 

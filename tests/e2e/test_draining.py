@@ -2,8 +2,8 @@
 
 import asyncio
 
-from firebolt_local.testing.load_report import generation_of_pod
 from firebolt_operator.api.resources import STATEFULSETS
+from kubectl_firebolt.picture.answers import generation_of_pod
 from tests.e2e.scenario import NEXT_IMAGE, Scenario
 
 QUERY_SECONDS = 40  # longer than start, switch and settle of the new generation together

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from firebolt_local.testing.load import Answer
 from firebolt_operator.api.names import EngineReason
 from firebolt_operator.api.resources import PODS
+from kubectl_firebolt.picture.answers import Answer
 from tests.e2e.scenario import Scenario
 
 pytestmark = pytest.mark.quick

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +17,6 @@ import yaml
 
 from firebolt_local.demo import words
 from firebolt_local.demo.groups import without_groups
-from firebolt_local.demo.page import page as render_page
-from firebolt_local.demo.recorder import Recorder, Told
-from firebolt_local.demo.recording import Recording
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -31,12 +29,15 @@ from firebolt_local.testing.following import follow
 from firebolt_local.testing.image_loading import build_and_load
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import WHY_SETTLE, Installer
-from firebolt_local.testing.load_report import totals
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.kube.ports import EventType, Scope
 from firebolt_operator.refs import Manifest, Ref
+from kubectl_firebolt.picture.answers import totals
+from kubectl_firebolt.picture.page import page as render_page
+from kubectl_firebolt.picture.recorder import Recorder
+from kubectl_firebolt.picture.recording import Recording, Told
 
 NAME: Final = "demo"
 _REMOVAL_SECONDS: Final = 120
@@ -107,7 +108,8 @@ async def _tell(client: KubeClient, cluster: NodeCluster, page: Path) -> tuple[R
         return time.monotonic() - began_at
 
     facts = words.facts(cluster.http.get("/version")["gitVersion"], os.cpu_count() or 1)
-    told = Told(began=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), story=words.STORY, facts=facts)
+    began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    told = Told(kicker=words.KICKER, began=began, since=words.SINCE, story=words.STORY, facts=facts)
     recorder, timeline = Recorder(ENGINE.name, clock), Timeline(clock, _say)
     story = Story(client, recorder, timeline, clock, ENGINE_NEXT, _manifests())
     try:
@@ -117,7 +119,7 @@ async def _tell(client: KubeClient, cluster: NodeCluster, page: Path) -> tuple[R
         # A page of a demo that was cut short shows how far it came.
         draft = recorder.recording(told, story.answers)
         highlights = words.highlights(draft, woken_after=story.woken_after)
-        recording = _kept(page, msgspec.structs.replace(draft, highlights=highlights))
+        recording = _kept(page, replace(draft, told=replace(told, highlights=highlights)))
     return recording, story.url
 
 

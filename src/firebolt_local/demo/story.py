@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from firebolt_local.demo.recorder import OpenStep, Recorder
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.testing.convergence import is_at_rest, is_ready
 from firebolt_local.testing.faults import StepFailedError
-from firebolt_local.testing.load import Answer, Load, Plan, ask_for_body, client_session, steady_load
-from firebolt_local.testing.load_report import spoken, totals
+from firebolt_local.testing.load import Load, Plan, ask_for_body, client_session, steady_load
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, SERVICES
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref
+from kubectl_firebolt.picture.answers import Answer, spoken, totals
+from kubectl_firebolt.picture.recorder import OpenStep, Recorder
 
 NAMESPACE: Final = "default"
 INSTANCE: Final = "demo"

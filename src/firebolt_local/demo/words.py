@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firebolt_local.demo.recording import Highlight, Recording, longest_tail
 from firebolt_local.packaged import packaged
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import RELEASE, WHY_SETTLE
-from firebolt_local.testing.load_report import spoken, totals
+from kubectl_firebolt.picture.answers import spoken, totals
+from kubectl_firebolt.picture.recording import Highlight, Recording, longest_tail
 
+KICKER: Final = "firebolt-operator demo"
+SINCE: Final = "the instance was created"
 STORY: Final = "an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query."
 
 

@@ -13,30 +13,14 @@ from datetime import timedelta
 from typing import Final
 
 import aiohttp
-import msgspec
 
 from firebolt_local.standins.pod_header import POD_HEADER
+from kubectl_firebolt.picture.answers import Answer
 
 ENGINE_HEADER: Final = "X-Firebolt-Engine"
 NO_ANSWER: Final = 0
 _OK: Final = 200
 _WORDS_KEPT: Final = 200
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    due_at: float  # seconds on the clock of whoever asked
-    seconds: float  # until the last byte
-    status: int  # 0 if there was none
-    pod: str = ""  # empty: the answer does not tell
-    problem: str = ""  # empty for a complete answer with status 200
-
-    @property
-    def is_good(self) -> bool:
-        return not self.problem
-
-    @property
-    def ended_at(self) -> float:
-        return self.due_at + self.seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

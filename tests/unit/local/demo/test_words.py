@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from firebolt_local.demo import words
-from firebolt_local.demo.recording import longest_tail
-from tests.unit.local.demo.sample import a_recording
+from kubectl_firebolt.picture.recording import longest_tail
+from tests.unit.plugin.picture.sample import a_recording
 
 MAKE = words.commands({"MAKELEVEL": "0"})
 PLACE = words.Place(

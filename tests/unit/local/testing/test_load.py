@@ -8,7 +8,8 @@ from datetime import timedelta
 from aiohttp import web
 
 from firebolt_local.standins.pod_header import POD_HEADER
-from firebolt_local.testing.load import NO_ANSWER, Answer, Plan, ask, client_session, steady_load
+from firebolt_local.testing.load import NO_ANSWER, Plan, ask, client_session, steady_load
+from kubectl_firebolt.picture.answers import Answer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import Second, Totals, by_second, percentile, spoken, totals
+from kubectl_firebolt.picture.answers import Answer, Second, Totals, by_second, percentile, spoken, totals
 
 
 def an_answer(due_at: float, seconds: float = 0.1, *, problem: str = "", pod: str = "a") -> Answer:

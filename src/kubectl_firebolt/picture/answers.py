@@ -1,4 +1,4 @@
-"""What do the answers to many queries say, second by second and as a whole?"""
+"""What became of queries, one by one, second by second and as a whole?"""
 
 import math
 import re
@@ -6,9 +6,24 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from firebolt_local.testing.load import Answer
-
 _GENERATION = re.compile(r"-g(\d+)-\d+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    due_at: float  # seconds on the clock of whoever asked
+    seconds: float  # until the last byte
+    status: int  # 0 if there was none
+    pod: str = ""  # empty: the answer does not tell
+    problem: str = ""  # empty for a complete answer with status 200
+
+    @property
+    def is_good(self) -> bool:
+        return not self.problem
+
+    @property
+    def ended_at(self) -> float:
+        return self.due_at + self.seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from firebolt_local.demo import svg
-from firebolt_local.demo.canvas import LEFT, LETTER, WIDTH, Lane, TimeAxis, clock, colour, fits
-from firebolt_local.demo.recording import GenerationSpan, Note, PodSpan, Recording, Serving
-from firebolt_operator.api.names import EnginePhase
+from kubectl_firebolt.names import EnginePhase
+from kubectl_firebolt.picture import svg
+from kubectl_firebolt.picture.canvas import LEFT, LETTER, WIDTH, Lane, TimeAxis, clock, colour, fits
+from kubectl_firebolt.picture.recording import GenerationSpan, Note, PodSpan, Recording, Serving
 
 _STEP_HEIGHT: Final = 26.0
 _NOTE_ROW: Final = 16.0
@@ -140,8 +140,8 @@ def _pod_name(span: PodSpan, axis: TimeAxis, gone_at: float, y: float) -> str:
 
 
 def _life(span: PodSpan) -> str:
-    words = [f"created {clock(span.began_at)}"]
-    if span.ready_at is not None:
+    words = [f"created {clock(span.began_at)}" if span.ready_at != span.began_at else "ready when first seen"]
+    if span.ready_at is not None and span.ready_at > span.began_at:
         words.append(f"ready after {span.ready_at - span.began_at:.1f} s")
     if span.ending_at is not None:
         words.append(f"asked to end {clock(span.ending_at)}")

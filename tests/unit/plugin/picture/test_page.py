@@ -1,16 +1,17 @@
 """Does the page stand on its own, say the truth about failures, and let nothing break out of its markup?"""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
 
-from firebolt_local.demo.page import page, picture
-from firebolt_local.demo.recording import Note, Recording
-from firebolt_local.testing.load_report import generation_of_pod
-from tests.unit.local.demo.sample import a_recording
+from kubectl_firebolt.picture.answers import generation_of_pod
+from kubectl_firebolt.picture.page import page, picture
+from kubectl_firebolt.picture.recording import Note, Recording
+from tests.unit.plugin.picture.sample import a_recording
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -83,10 +84,10 @@ def test_without_failures_it_says_so(recording: Recording) -> None:
 
 def test_what_people_wrote_stays_text(recording: Recording) -> None:
     hostile = '<script>alert("&")</script>'
-    changed = msgspec.structs.replace(
-        recording, engine=hostile, story=hostile, facts=[hostile], notes=[Note(at=1, text=hostile)]
-    )
+    told = replace(recording.told, kicker=hostile, since=hostile, story=hostile, facts=[hostile])
+    changed = replace(recording, engine=hostile, told=told, notes=[Note(at=1, text=hostile)])
     assert "script" not in markup(page(changed)).seen
+    assert "script" not in markup(page(replace(changed, answers=[]))).seen
 
 
 def test_the_picture_is_well_formed_and_described_in_words(recording: Recording) -> None:
@@ -114,10 +115,15 @@ def test_nothing_is_drawn_outside_of_the_picture(recording: Recording) -> None:
 
 def test_a_recording_that_was_cut_short_still_has_a_page() -> None:
     full = a_recording()
-    empty = msgspec.structs.replace(
-        full, seconds=0.0, steps=[], phases=[], serving=[], generations=[], pods=[], notes=[], answers=[]
-    )
-    assert "0 queries, 0 failed" in words(page(empty))
+    empty = replace(full, seconds=0.0, steps=[], phases=[], serving=[], generations=[], pods=[], notes=[], answers=[])
+    assert "analytics: 0 generations, 0 pods" in words(page(empty))
+
+
+def test_where_nobody_asked_there_is_nothing_about_queries(recording: Recording) -> None:
+    shown = words(page(replace(recording, answers=[], steps=[])))
+    assert "analytics: 5 generations, 11 pods" in shown
+    for absent in ("queries,", "latency", "Queries per second", "Failures per second", "Step by step", "while an"):
+        assert absent not in shown
 
 
 def test_a_recording_survives_being_saved(recording: Recording) -> None:

@@ -5,11 +5,20 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from firebolt_local.demo.recorder import Recorder, Told
-from firebolt_local.demo.recording import GenerationSpan, Note, PhaseSpan, PodSpan, Recording, Serving, Step
 from firebolt_operator.refs import Manifest
+from kubectl_firebolt.picture.recorder import Recorder
+from kubectl_firebolt.picture.recording import (
+    GenerationSpan,
+    Note,
+    PhaseSpan,
+    PodSpan,
+    Recording,
+    Serving,
+    Step,
+    Told,
+)
 
-TOLD = Told(began="noon", story="nothing happened.")
+TOLD = Told(kicker="test", began="noon", since="then", story="nothing happened.")
 
 
 @dataclass

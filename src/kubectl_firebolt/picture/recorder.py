@@ -2,30 +2,24 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TypeVar
 
-import msgspec
-
-from firebolt_local.cluster.kube_http import has_condition
-from firebolt_local.demo.recording import GenerationSpan, Highlight, Note, PhaseSpan, PodSpan, Recording, Serving, Step
-from firebolt_local.testing.load import Answer
-from firebolt_operator.api.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
-from firebolt_operator.api.serialise import parse_engine
-from firebolt_operator.kube.ports import EventType
-from firebolt_operator.refs import Manifest
+from kubectl_firebolt.manifest import Manifest, condition_of, is_true, status_of
+from kubectl_firebolt.names import CONTAINER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
+from kubectl_firebolt.picture.answers import Answer
+from kubectl_firebolt.picture.recording import (
+    GenerationSpan,
+    Note,
+    PhaseSpan,
+    PodSpan,
+    Recording,
+    Serving,
+    Step,
+    Told,
+)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What a recording says of itself and no watch can tell."""
-
-    began: str
-    story: str
-    highlights: Sequence[Highlight] = ()
-    facts: Sequence[str] = ()
 
 
 class OpenStep:
@@ -59,25 +53,26 @@ class Recorder:
     def note(self, text: str) -> None:
         self._notes.append(Note(at=self._clock(), text=text))
 
-    def engine(self, kind: EventType, manifest: Manifest) -> None:
+    def engine(self, kind: str, manifest: Manifest) -> None:
         if manifest["metadata"]["name"] != self._engine or kind == "DELETED":
             return
-        status = parse_engine(manifest).status
-        _append_change(self._phases, self._clock(), status.phase)
-        if status.active_generation >= 0 and _append_change(self._active, self._clock(), status.active_generation):
-            self._note_switch(status.active_generation)
+        status = status_of(manifest)
+        _append_change(self._phases, self._clock(), str(status.get("phase", "")))
+        active = int(status.get("activeGeneration", -1))
+        if active >= 0 and _append_change(self._active, self._clock(), active):
+            self._note_switch(active)
 
-    def statefulset(self, kind: EventType, manifest: Manifest) -> None:
+    def statefulset(self, kind: str, manifest: Manifest) -> None:
         labels = manifest["metadata"].get("labels", {})
         uid = manifest["metadata"]["uid"]
         if labels.get(LABEL_ENGINE) != self._engine or (uid not in self._generations and _is_ending(kind, manifest)):
             return
         known = self._generations.setdefault(uid, _generation_span(manifest, self._clock()))
         if kind == "DELETED":
-            self._generations[uid] = msgspec.structs.replace(known, ended_at=self._clock())
+            self._generations[uid] = replace(known, ended_at=self._clock())
             self.note(f"g{known.number} deleted")
 
-    def pod(self, kind: EventType, manifest: Manifest) -> None:
+    def pod(self, kind: str, manifest: Manifest) -> None:
         uid = manifest["metadata"]["uid"]
         if uid not in self._pods and _is_ending(kind, manifest):
             return
@@ -92,11 +87,8 @@ class Recorder:
         now = self._clock()
         return Recording(
             engine=self._engine,
-            began=told.began,
             seconds=now,
-            story=told.story,
-            highlights=list(told.highlights),
-            facts=list(told.facts),
+            told=told,
             steps=list(self._steps),
             phases=[
                 PhaseSpan(phase=phase, began_at=began_at, ended_at=ended_at)
@@ -140,15 +132,15 @@ def _pod_span(manifest: Manifest, now: float) -> PodSpan:
     return PodSpan(name=metadata["name"], generation=None if number is None else int(number), began_at=now)
 
 
-def _observed(span: PodSpan, kind: EventType, manifest: Manifest, now: float) -> PodSpan:
-    if span.ready_at is None and has_condition(manifest, "Ready"):
-        span = msgspec.structs.replace(span, ready_at=now)
+def _observed(span: PodSpan, kind: str, manifest: Manifest, now: float) -> PodSpan:
+    if span.ready_at is None and is_true(condition_of(manifest, "Ready")):
+        span = replace(span, ready_at=now)
     if span.ending_at is None and manifest["metadata"].get("deletionTimestamp"):
-        span = msgspec.structs.replace(span, ending_at=now)
-    return msgspec.structs.replace(span, ended_at=now) if kind == "DELETED" else span
+        span = replace(span, ending_at=now)
+    return replace(span, ended_at=now) if kind == "DELETED" else span
 
 
-def _is_ending(kind: EventType, manifest: Manifest) -> bool:
+def _is_ending(kind: str, manifest: Manifest) -> bool:
     """What is on its way out when it is first seen belongs to an earlier story."""
     return kind == "DELETED" or bool(manifest["metadata"].get("deletionTimestamp"))
 

@@ -6,12 +6,12 @@ from importlib.resources import files
 from string import Template
 from typing import Final
 
-from firebolt_local.demo import svg
-from firebolt_local.demo.canvas import WIDTH, TimeAxis, clock, colour, stacked
-from firebolt_local.demo.charts import charts
-from firebolt_local.demo.lanes import generations_lane, notes_lane, phases_lane, pods_lane, steps_lane
-from firebolt_local.demo.recording import Highlight, PodSpan, Recording
-from firebolt_local.testing.load_report import Totals, spoken, totals
+from kubectl_firebolt.picture import svg
+from kubectl_firebolt.picture.answers import spoken, totals
+from kubectl_firebolt.picture.canvas import WIDTH, TimeAxis, clock, colour, stacked
+from kubectl_firebolt.picture.charts import charts
+from kubectl_firebolt.picture.lanes import generations_lane, notes_lane, phases_lane, pods_lane, steps_lane
+from kubectl_firebolt.picture.recording import Highlight, PodSpan, Recording
 
 _GAP: Final = 22.0
 _TOP: Final = 16.0
@@ -19,20 +19,22 @@ _AXIS: Final = 34.0
 
 
 def page(recording: Recording) -> str:
-    total = totals(recording.answers)
-    template = Template(files("firebolt_local.demo").joinpath("page.html").read_text(encoding="utf-8"))
+    template = Template(files("kubectl_firebolt.picture").joinpath("page.html").read_text(encoding="utf-8"))
+    told = recording.told
     return template.substitute(
-        title=escape(f"Engine {recording.engine}: {_counts(total)}"),
-        counts=_counts_marked(total),
-        story=escape(recording.story),
-        tiles=_tiles(recording, total),
+        title=escape(f"Engine {recording.engine}: {_headline(recording)}"),
+        kicker=escape(told.kicker),
+        headline=_headline_marked(recording),
+        story=escape(f"while {told.story}" if recording.answers else told.story),
+        tiles=_tiles(recording),
         picture=picture(recording),
-        steps=_steps(recording),
+        steps=_section("Step by step", "ol", _steps(recording)),
         generations=_generations(recording),
         pods=_pods(recording.pods),
         problems=_problems(recording),
-        facts=_items(escape(fact) for fact in recording.facts),
-        began=escape(recording.began),
+        facts=_section("What it ran on", "ul", map(escape, told.facts)),
+        began=escape(told.began),
+        since=escape(told.since),
         lasted=clock(recording.seconds),
     )
 
@@ -40,12 +42,12 @@ def page(recording: Recording) -> str:
 def picture(recording: Recording) -> str:
     axis = TimeAxis(max(recording.seconds, 1.0))
     lanes = [
-        steps_lane(recording, axis),
+        *([steps_lane(recording, axis)] if recording.steps else []),
         notes_lane(recording.notes, axis),
         phases_lane(recording, axis),
         generations_lane(recording, axis),
         pods_lane(recording, axis),
-        *charts(recording.answers, axis),
+        *(charts(recording.answers, axis) if recording.answers else []),
     ]
     drawn, height = stacked(lanes, axis, gap=_GAP)
     marks = "".join(
@@ -66,7 +68,7 @@ def picture(recording: Recording) -> str:
 def _in_words(recording: Recording) -> str:
     """The picture for those who do not see it."""
     steps = [f"At {clock(step.began_at)}: {step.title}. {step.outcome}".strip() for step in recording.steps]
-    return f"{_counts(totals(recording.answers))}. {' '.join(steps)}"
+    return f"{_headline(recording)}. {' '.join(steps)}"
 
 
 def _stripes() -> str:
@@ -77,32 +79,56 @@ def _stripes() -> str:
     return svg.tag("defs", pattern)
 
 
-def _counts(total: Totals) -> str:
-    return f"{total.queries:,} queries, {total.failed:,} failed"
+def _headline(recording: Recording) -> str:
+    """Where nobody asked, what was built is all there is to tell."""
+    if recording.answers:
+        total = totals(recording.answers)
+        return f"{total.queries:,} queries, {total.failed:,} failed"
+    return f"{_many(len(recording.generations), 'generation')}, {_many(_engine_pods(recording), 'pod')}"
 
 
-def _counts_marked(total: Totals) -> str:
+def _headline_marked(recording: Recording) -> str:
+    if not recording.answers:
+        return escape(f"{recording.engine}: {_headline(recording)}")
+    total = totals(recording.answers)
     kind = "bad" if total.failed else "good"
     return f'{total.queries:,} queries, <strong class="{kind}">{total.failed:,} failed</strong>'
 
 
-def _tiles(recording: Recording, total: Totals) -> str:
-    shown = [
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _engine_pods(recording: Recording) -> int:
+    return sum(span.generation is not None for span in recording.pods)
+
+
+def _latencies(recording: Recording) -> list[Highlight]:
+    if not recording.answers:
+        return []
+    total = totals(recording.answers)
+    return [
         Highlight(value=spoken(total.p50), label="median latency"),
         Highlight(value=spoken(total.p99), label="99 % answered within"),
-        *recording.highlights,
+    ]
+
+
+def _tiles(recording: Recording) -> str:
+    shown = [
+        *_latencies(recording),
+        *recording.told.highlights,
         Highlight(value=str(len(recording.generations)), label="generations built"),
-        Highlight(value=str(sum(span.generation is not None for span in recording.pods)), label="engine pods started"),
+        Highlight(value=str(_engine_pods(recording)), label="engine pods started"),
     ]
     return "".join(f"<div><dt>{escape(tile.label)}</dt><dd>{escape(tile.value)}</dd></div>" for tile in shown)
 
 
-def _steps(recording: Recording) -> str:
-    return _items(
+def _steps(recording: Recording) -> list[str]:
+    return [
         f"<b>{escape(step.title)}.</b> {escape(step.outcome)} "
         f"<span>{clock(step.began_at)}, {step.ended_at - step.began_at:.1f} s</span>"
         for step in recording.steps
-    )
+    ]
 
 
 def _generations(recording: Recording) -> str:
@@ -131,14 +157,14 @@ def _pods(spans: Sequence[PodSpan]) -> str:
 def _problems(recording: Recording) -> str:
     """The first failures in their own words; nothing if there were none."""
     failed = [answer for answer in recording.answers if not answer.is_good][:20]
-    if not failed:
-        return ""
-    items = _items(f"<b>{clock(answer.ended_at)}</b> {escape(answer.problem)}" for answer in failed)
-    return f"<section><h2>What failed</h2><ul>{items}</ul></section>"
+    words = (f"<b>{clock(answer.ended_at)}</b> {escape(answer.problem)}" for answer in failed)
+    return _section("What failed", "ul", words)
 
 
-def _items(entries: Iterable[str]) -> str:
-    return "".join(f"<li>{entry}</li>" for entry in entries)
+def _section(title: str, kind: str, entries: Iterable[str]) -> str:
+    """Nothing if there is nothing to list."""
+    items = "".join(f"<li>{entry}</li>" for entry in entries)
+    return f"<section><h2>{title}</h2><{kind}>{items}</{kind}></section>" if items else ""
 
 
 def _rows(rows: Iterable[Sequence[str]]) -> str:

@@ -2,7 +2,8 @@
 
 import random
 
-from firebolt_local.demo.recording import (
+from kubectl_firebolt.picture.answers import Answer
+from kubectl_firebolt.picture.recording import (
     GenerationSpan,
     Highlight,
     Note,
@@ -11,25 +12,30 @@ from firebolt_local.demo.recording import (
     Recording,
     Serving,
     Step,
+    Told,
 )
-from firebolt_local.testing.load import Answer
 
 OLD = "ghcr.io/firebolt-db/engine:release-5.0.1"
 NEW = "ghcr.io/firebolt-db/engine:release-5.0.2"
 SECONDS = 152.0
+TOLD = Told(
+    kicker="firebolt-operator demo",
+    began="2026-03-04 10:20 UTC",
+    since="the instance was created",
+    story="an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query.",
+    highlights=[
+        Highlight(value="6.2 s", label="from parked to answered"),
+        Highlight(value="1.3 s", label="until the new image got all queries"),
+    ],
+    facts=["Kubernetes 1.36.3, one node, 2 processors", "drain settle 10 s: the cluster's DNS answers live 5 s"],
+)
 
 
 def a_recording(*, failures: int = 0) -> Recording:
     return Recording(
         engine="analytics",
-        began="2026-03-04 10:20 UTC",
         seconds=SECONDS,
-        story="an engine went from 2 to 3 nodes, got a new image, was parked when nobody asked, and woken by a query.",
-        highlights=[
-            Highlight(value="6.2 s", label="from parked to answered"),
-            Highlight(value="1.3 s", label="until the new image got all queries"),
-        ],
-        facts=["Kubernetes 1.36.3, one node, 2 processors", "drain settle 10 s: the cluster's DNS answers live 5 s"],
+        told=TOLD,
         steps=_steps(),
         phases=_phases(),
         serving=[

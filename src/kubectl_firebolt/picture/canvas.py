@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from firebolt_local.demo import svg
+from kubectl_firebolt.picture import svg
 
 WIDTH: Final = 1200.0
 LEFT: Final = 184.0  # room for the names of lanes

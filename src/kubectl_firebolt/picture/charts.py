@@ -6,10 +6,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from firebolt_local.demo import svg
-from firebolt_local.demo.canvas import LEFT, WIDTH, Lane, TimeAxis, clock, colour
-from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import Second, by_second, generation_of_pod, spoken
+from kubectl_firebolt.picture import svg
+from kubectl_firebolt.picture.answers import Answer, Second, by_second, generation_of_pod, spoken
+from kubectl_firebolt.picture.canvas import LEFT, WIDTH, Lane, TimeAxis, clock, colour
 
 _RATE_HEIGHT: Final = 110.0
 _LATENCY_HEIGHT: Final = 120.0

@@ -1,12 +1,12 @@
-"""What is kept of a demo: everything its page shows, in seconds since it began. Plain data, so that it can be saved."""
+"""What is kept of an engine's time: all that its page shows, in seconds since it began. Plain, to be saved."""
 
-import msgspec
+from dataclasses import dataclass, field
 
-from firebolt_local.testing.load import Answer
-from firebolt_local.testing.load_report import generation_of_pod
+from kubectl_firebolt.picture.answers import Answer, generation_of_pod
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
     name: str  # two or three words
     title: str  # what is done, as a sentence
     began_at: float
@@ -14,13 +14,15 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str = ""  # what came of it, as a sentence
 
 
-class PhaseSpan(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseSpan:
     phase: str
     began_at: float
     ended_at: float
 
 
-class Serving(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
     """Queries were sent to this generation from here to there."""
 
     generation: int
@@ -28,7 +30,8 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float
 
 
-class GenerationSpan(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationSpan:
     number: int
     replicas: int
     image: str
@@ -36,7 +39,8 @@ class GenerationSpan(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None  # None: it still exists
 
 
-class PodSpan(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSpan:
     name: str
     generation: int | None  # None: it belongs to the instance, not to an engine
     began_at: float
@@ -45,23 +49,35 @@ class PodSpan(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
     at: float
     text: str
 
 
-class Highlight(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Highlight:
     value: str
     label: str
 
 
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    engine: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a recording says of itself and no watch can tell."""
+
+    kicker: str  # who made it
     began: str  # wall clock, for people
-    seconds: float
+    since: str  # what times are counted from
     story: str  # "1,234 queries, 0 failed, while ..." goes on with it
-    highlights: list[Highlight]
-    facts: list[str]  # what it ran on, for people
+    highlights: list[Highlight] = field(default_factory=list[Highlight])
+    facts: list[str] = field(default_factory=list[str])  # what it ran on, for people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    engine: str
+    seconds: float
+    told: Told
     steps: list[Step]
     phases: list[PhaseSpan]
     serving: list[Serving]
