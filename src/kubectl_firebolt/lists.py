@@ -92,8 +92,12 @@ def _kubectl_list(items: Sequence[Manifest]) -> Manifest:
 
 def _table(columns: Sequence[Column], items: Sequence[Manifest]) -> str:
     rows = [[column.title for column in columns]]
-    rows += [[column.value(item) or "-" for column in columns] for item in items]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(columns))]
+    return aligned([*rows, *([column.value(item) or "-" for column in columns] for item in items)])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as what is in them, the first row included."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         _GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )

@@ -9,7 +9,10 @@ import typer
 from kubectl_firebolt.arguments import hoisted
 from kubectl_firebolt.commands import engine, instance
 from kubectl_firebolt.commands.explain import explain_subject
+from kubectl_firebolt.commands.query import run_query
+from kubectl_firebolt.commands.record import record_engine
 from kubectl_firebolt.commands.shared import show_help
+from kubectl_firebolt.commands.status import show_status
 from kubectl_firebolt.errors import PluginError
 from kubectl_firebolt.kubectl.invocation import Target
 from kubectl_firebolt.session import Session
@@ -27,7 +30,10 @@ app = typer.Typer(
 )
 app.add_typer(instance.app, name="instance")
 app.add_typer(engine.app, name="engine")
+app.command("status")(show_status)
 app.command("explain")(explain_subject)
+app.command("query")(run_query)
+app.command("record")(record_engine)
 
 
 def _show_version(asked: bool) -> None:

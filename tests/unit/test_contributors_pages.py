@@ -13,7 +13,7 @@ PATH = r"[\w./-]*(?:/|\.(?:py|md|lua|yaml|sh))"
 PATHS = sorted(set(re.findall(rf"`({PATH}[\w./-]*)`", MAP)))
 SYMBOLS = sorted(set(re.findall(rf"`({PATH})` \(`(\w+)`\)", MAP)))
 ROOMS = frozenset({"observe/", "decide/", "render/", "act/", "envoy/"})
-OF_THE_PLUGIN = frozenset({"commands/", "explain/", "kubectl/", "picture/"})
+OF_THE_PLUGIN = frozenset({"commands/", "explain/", "kubectl/", "picture/", "query/", "status/"})
 OF_THE_LOCAL_CLUSTER = frozenset({"cluster/", "node/", "programs/", "images/", "standins/", "testing/", "demo/"})
 RELATIVE = (
     ROOMS

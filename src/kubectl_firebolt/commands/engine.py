@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kubectl_firebolt.commands.engine_life import restart_engine, start_engine, stop_engine
+from kubectl_firebolt.commands.port_forward import forward_engine
 from kubectl_firebolt.commands.shared import (
     EngineName,
     Output,
@@ -36,6 +37,7 @@ app = typer.Typer(help="Engines: the nodes that run queries.", callback=show_hel
 app.command("stop")(stop_engine)
 app.command("start")(start_engine)
 app.command("restart")(restart_engine)
+app.command("port-forward")(forward_engine)
 
 NewName = Annotated[str, typer.Argument(metavar="ENGINE", help="Name of the new engine.")]
 OfInstance = Annotated[str, typer.Option("--instance", help="Its instance.", autocompletion=complete_instance)]

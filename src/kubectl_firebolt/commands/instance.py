@@ -2,6 +2,7 @@
 
 import typer
 
+from kubectl_firebolt.commands.port_forward import forward_instance
 from kubectl_firebolt.commands.shared import Output, parse_format, session_of, show_help
 from kubectl_firebolt.kubectl.invocation import INSTANCE, list_
 from kubectl_firebolt.lists import INSTANCES, listed
@@ -9,6 +10,9 @@ from kubectl_firebolt.lists import INSTANCES, listed
 app = typer.Typer(
     help="Instances: what the engines of a namespace share.", callback=show_help, invoke_without_command=True
 )
+
+
+app.command("port-forward")(forward_instance)
 
 
 @app.command("list")

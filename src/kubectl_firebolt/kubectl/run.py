@@ -10,7 +10,7 @@ from kubectl_firebolt.errors import KubectlError, PluginError
 from kubectl_firebolt.kubectl.invocation import Invocation
 from kubectl_firebolt.manifest import Manifest
 
-_MISSING: Final = "kubectl is not on PATH; kubectl firebolt does all its work with it: install kubectl first"
+MISSING: Final = "kubectl is not on PATH; kubectl firebolt does all its work with it: install kubectl first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +58,4 @@ class Kubectl:
                 self.command(invocation), input=invocation.stdin, stdout=pipe, stderr=pipe, text=True, check=False
             )
         except FileNotFoundError as err:
-            raise PluginError(_MISSING) from err
+            raise PluginError(MISSING) from err

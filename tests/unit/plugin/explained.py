@@ -16,8 +16,8 @@ AWAY = (OperatorSeen(holder="operator-0", renewed_at=NOW - timedelta(minutes=10)
 
 def explained(subject: Manifest | None, **fields: Any) -> Explanation:
     name = subject["metadata"]["name"] if subject else "e1"
-    defaults: dict[str, Any] = {"kind": Kind.ENGINE, "name": name, "now": NOW, "operators": AT_WORK}
-    return explain(Seen(**(defaults | {"subject": subject} | fields)))
+    defaults: dict[str, Any] = {"subject": subject, "kind": Kind.ENGINE, "name": name, "now": NOW, "operators": AT_WORK}
+    return explain(Seen(**(defaults | fields)))
 
 
 def an_unready_engine(reason: str, message: str = "words", *, phase: str = "creating", **fields: Any) -> Manifest:

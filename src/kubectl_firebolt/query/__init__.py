@@ -1,0 +1,1 @@
+"""A query through the gateway: asked, and its answer shown."""

@@ -1,0 +1,1 @@
+"""From objects to what a rollout looks like. Pure."""
