@@ -3,9 +3,9 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
@@ -16,6 +16,7 @@ from tests.e2e.environment import INSTANCE, NAMESPACE, Environment
 NOBODY_ANSWERS = "failed calling webhook"
 GIVE_UP_SECONDS = 180.0
 _EVERY_SECONDS = 0.1
+_PATIENCE_SECONDS = 30.0  # the API server itself waits for a verdict for ten
 _TAKEN = 201
 
 T = TypeVar("T")
@@ -26,6 +27,18 @@ class Knock:
     began_at: float
     ended_at: float
     problem: str  # empty if it was let in
+
+
+def longest_gap(knocks: Iterable[Knock]) -> float:
+    """Seconds from a knock that was refused to the next one that was let in, or to the last; 0 if all were let in."""
+    longest, since = 0.0, None
+    for each in sorted(knocks, key=lambda knock: knock.began_at):
+        if each.problem or since is not None:
+            since = each.began_at if since is None else since
+            longest = max(longest, each.began_at - since)
+        if not each.problem:
+            since = None
+    return longest
 
 
 @dataclass(slots=True)
@@ -39,15 +52,7 @@ class Knocking:
 
     @property
     def longest_gap(self) -> float:
-        """Seconds from the first knock that was refused until one was let in again; 0 if all were let in."""
-        longest, since = 0.0, None
-        for each in sorted(self.knocks, key=lambda knock: knock.began_at):
-            if each.problem:
-                since = each.began_at if since is None else since
-                longest = max(longest, each.began_at - since)
-            elif since is not None:
-                longest, since = max(longest, each.began_at - since), None
-        return longest
+        return longest_gap(self.knocks)
 
     def __str__(self) -> str:
         words = f"{len(self.knocks)} writes, {len(self.problems)} refused, longest gap {self.longest_gap:.1f} s"
@@ -99,7 +104,8 @@ def an_engine(name: str, **spec: object) -> Manifest:
 def write_problem(environment: Environment, engine: Manifest) -> str:
     """Nothing is stored; empty if it would be."""
     path = f"/apis/{FIREBOLT_ENGINES.api_version}/namespaces/{NAMESPACE}/{FIREBOLT_ENGINES.plural}?dryRun=All"
-    status, answer = environment.cluster.http.text("POST", path, json.dumps(engine))
+    patient = replace(environment.cluster.http, timeout_seconds=_PATIENCE_SECONDS)
+    status, answer = patient.text("POST", path, json.dumps(engine))
     return "" if status == _TAKEN else str(json.loads(answer)["message"])
 
 

@@ -1,6 +1,8 @@
 """The operator's own pod: which one is it, when does it lead, and how is it killed?"""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from firebolt_local.cluster.processes import ProcessRecord
@@ -31,6 +33,9 @@ class OperatorPod:
     async def kill(self) -> None:
         """SIGKILL, and the pod with it: a container that dies again and again would be restarted ever later."""
         await asyncio.to_thread(kill, self.process)
+        await self.delete()
+
+    async def delete(self) -> None:
         ref = Ref(PODS, NAMESPACE, self.name)
         found = await self.client.get(ref)
         if found is not None:
@@ -52,3 +57,20 @@ async def _leading(client: KubeClient) -> Manifest | None:
     pods = await client.list(Scope(resource=PODS, namespace=NAMESPACE, labels=_LABELS))
     living = [pod for pod in pods if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
     return next((pod for pod in living if holder.startswith(pod["metadata"]["name"])), None)
+
+
+@asynccontextmanager
+async def operator_away(environment: Environment, client: KubeClient) -> AsyncGenerator[None]:
+    """It does nothing more from the beginning on, and comes back afterwards. Without SIGKILL it would take its time."""
+    operator = await leading_operator(environment, client)
+    await _scale(environment, 0)
+    await asyncio.to_thread(kill, operator.process)
+    try:
+        yield
+    finally:
+        await _scale(environment, 1)
+
+
+async def _scale(environment: Environment, replicas: int) -> None:
+    words = ["scale", f"deployment/{RELEASE}", f"--namespace={NAMESPACE}", f"--replicas={replicas}"]
+    await asyncio.to_thread(environment.kubectl, *words)

@@ -5,6 +5,7 @@ import pytest
 from kubectl_firebolt.picture.answers import Answer, generation_of_pod
 from tests.e2e.counts import cut_over
 from tests.e2e.informer import Switch
+from tests.e2e.knocking import Knock, longest_gap
 
 pytestmark = pytest.mark.quick
 
@@ -34,3 +35,16 @@ def test_given_two_switches_when_an_old_generation_answers_late_then_the_worst_l
 
 def test_given_no_switch_when_counted_then_there_is_no_lag() -> None:
     assert cut_over([an_answer(9.0, "sales-g0-0")], []) is None
+
+
+@pytest.mark.parametrize(
+    ("let_in", "gap"),
+    [
+        pytest.param([True, True], 0.0, id="nobody-is-refused"),
+        pytest.param([True, False, False, True, False, True], 2.0, id="the-longer-of-two"),
+        pytest.param([True, False, False, False], 2.0, id="to-the-end"),
+    ],
+)
+def test_gap_of_writes(let_in: list[bool], gap: float) -> None:
+    knocks = [Knock(float(at), at + 0.5, "" if is_let_in else "refused") for at, is_let_in in enumerate(let_in)]
+    assert longest_gap(reversed(knocks)) == gap
