@@ -4,11 +4,11 @@ from typing import Final
 
 from kubectl_firebolt import names
 from kubectl_firebolt.explain.decide.pods import pod_findings
-from kubectl_firebolt.explain.decide.reasons import INSTANCE_FIXES, fix_for
+from kubectl_firebolt.explain.decide.reasons import INSTANCE_FIXES, INSTANCE_ON_ITS_WAY, fix_for
 from kubectl_firebolt.explain.finding import Finding, blocks, waits
 from kubectl_firebolt.explain.seen import Seen
 from kubectl_firebolt.manifest import Manifest, condition_of, is_deleting, is_true, name_of, status_of
-from kubectl_firebolt.names import InstancePhase, InstanceReason
+from kubectl_firebolt.names import InstancePhase
 
 _COMPONENTS: Final = (
     names.CONDITION_METADATA_READY,
@@ -17,7 +17,6 @@ _COMPONENTS: Final = (
     names.CONDITION_ENGINE_TLS_READY,
     names.CONDITION_GATEWAY_TLS_READY,
 )
-_ON_ITS_WAY: Final = frozenset({InstanceReason.PROVISIONING, InstanceReason.INITIALIZING})
 
 
 def instance_findings(seen: Seen, instance: Manifest) -> list[Finding]:
@@ -51,7 +50,7 @@ def _component(instance: Manifest, kind: str) -> Finding | None:
         return None
     reason, message = str(condition.get("reason", "")), str(condition.get("message", ""))
     what = f'instance "{name_of(instance)}", {kind}: {reason}: {message}'
-    weigh = waits if reason in _ON_ITS_WAY else blocks
+    weigh = waits if reason in INSTANCE_ON_ITS_WAY else blocks
     return weigh(what, fix_for(INSTANCE_FIXES, reason))
 
 

@@ -38,6 +38,8 @@ ENGINE_FIXES: Final[Mapping[str, str]] = {
     ),
     EngineReason.UNREADABLE: "edit it so that it can be read (is something nested very deeply?), or delete it",
 }
+_ISSUER: Final = "give cert-manager time, or see what its Certificate, CertificateRequest and issuer say"
+_LAGGING: Final = "give the engines that it waits for time to roll, or explain the one that does not get on"
 INSTANCE_FIXES: Final[Mapping[str, str]] = {
     InstanceReason.PROVISIONING: "give it time, or mend the pods below",
     InstanceReason.INITIALIZING: "give it a moment: the operator has only begun",
@@ -61,7 +63,33 @@ INSTANCE_FIXES: Final[Mapping[str, str]] = {
     ),
     InstanceReason.AUTH_SPEC_INVALID: "correct spec.auth as the message says",
     InstanceReason.TLS_SPEC_INVALID: "correct spec.tls as the message says",
+    InstanceReason.ADMIN_SECRET_MISSING: "create the Secret with the administrator's password, with the key it names",
+    InstanceReason.SIGNING_CERTIFICATE_ENSURE_FAILED: "let the operator write the Certificate that the message names",
+    InstanceReason.CERTIFICATE_ENSURE_FAILED: "let the operator write the Certificate that the message names",
+    InstanceReason.SIGNING_KEY_PENDING: _ISSUER,
+    InstanceReason.CERTIFICATE_PENDING: _ISSUER,
+    InstanceReason.SECRET_PENDING: "create the Secret that the message names, with tls.crt and tls.key",
+    InstanceReason.DRAIN_CHECK_FAILED: "let the operator list the engines of this namespace",
+    InstanceReason.CONVERGENCE_CHECK_FAILED: "let the operator list the engines of this namespace",
+    InstanceReason.ROTATION_WAITING_FOR_ENGINES: _LAGGING,
+    InstanceReason.DRAINING: _LAGGING,
+    InstanceReason.CONVERGING: _LAGGING,
+    InstanceReason.STAGING_FAIL_CLOSED: "give it time: queries are refused until the old gateway pods are gone",
+    InstanceReason.SECURE_ROLLOUT_PENDING: "give it time; if it stays, see that certificate and key can be loaded",
 }
+INSTANCE_ON_ITS_WAY: Final = frozenset(
+    {
+        InstanceReason.PROVISIONING,
+        InstanceReason.INITIALIZING,
+        InstanceReason.SIGNING_KEY_PENDING,
+        InstanceReason.CERTIFICATE_PENDING,
+        InstanceReason.ROTATION_WAITING_FOR_ENGINES,
+        InstanceReason.DRAINING,
+        InstanceReason.CONVERGING,
+        InstanceReason.STAGING_FAIL_CLOSED,
+        InstanceReason.SECURE_ROLLOUT_PENDING,
+    }
+)
 ENGINE_CLASS_FIXES: Final[Mapping[str, str]] = {
     EngineClassReason.OPERATOR_OWNED_FIELD_SET: "take the field that the message names out of spec.template",
     EngineClassReason.DELETION_BLOCKED: "let the engines that use it use another class, or none",
