@@ -115,7 +115,7 @@ WAKING: Final = (
     Panel(
         "Queries held now",
         "Queries that wait for their engine. An empty name stands for names that are no engine's.",
-        {"{{engine}}": f"sum by (engine) ({_WAKE}_pending_holds{{{HERE}}})", "room for": f"sum({_WAKE}_hold_cap)"},
+        {"{{engine}}": f"sum by (engine) ({_WAKE}_pending_holds{{{HERE}}})"},
     ),
     Panel(
         "Holds by outcome",
@@ -143,6 +143,11 @@ WAKING: Final = (
         "Annotations that gateways wrote to ask for engines.",
         {"{{result}}": f"sum by (result) ({rate(f'{_WAKE}_stamps_total{{{HERE}}}')})"},
         unit="ops",
+    ),
+    Panel(
+        "Room for held queries",
+        "Over all gateway pods; negative if any number fits.",
+        {"room": f"sum({_WAKE}_hold_cap{{{HERE}}})"},
     ),
     Panel(
         "Agents that see endpoints",

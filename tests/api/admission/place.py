@@ -33,6 +33,7 @@ class Place:
     health: int = field(default_factory=free_port)
     values: Manifest = field(default_factory=dict[str, Any])  # of the chart, besides those that suit a test
     process: "subprocess.Popen[bytes] | None" = None
+    more: tuple[str, ...] = ()  # flags, after all others
 
     @cached_property
     def manifests(self) -> list[Manifest]:
@@ -71,6 +72,7 @@ class Place:
             "--metrics-bind-address=0",
             f"--webhook-bind-address=127.0.0.1:{self.port}",
             "--webhook-names=127.0.0.1",
+            *self.more,
         ]
         environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
         with self.log.open("ab") as sink:

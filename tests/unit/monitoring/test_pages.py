@@ -56,3 +56,14 @@ def test_what_runbooks_look_for_in_logs_is_what_is_logged() -> None:
     words = {word for command in commands for word in command.split("|") if not re.search(r"[\[(\"]", word)}
     assert len(words) > 8
     assert sorted(word for word in words if word not in texts) == []
+
+
+def test_the_configuration_of_the_page_is_one_that_prometheus_takes(tmp_path: Path) -> None:
+    (config,) = re.findall(r"^```yaml\n(rule_files:.*?)^```", MONITORING.read_text(), re.MULTILINE | re.DOTALL)
+    document = yaml.safe_load(config)
+    for job in document["scrape_configs"]:
+        assert job.pop("kubernetes_sd_configs")  # Debian's Prometheus is built without it
+    path = tmp_path / "prometheus.yml"
+    path.write_text(yaml.safe_dump(document))
+    done = promtool("check", "config", "--syntax-only", path)
+    assert done.returncode == 0, done.stdout + done.stderr
