@@ -8,6 +8,7 @@ until the control plane ends with the run.
 import json
 import secrets
 import time
+from dataclasses import replace
 from typing import Final
 
 from firebolt_local.cluster.kube_http import MERGE_PATCH, Ask, KubeHttp
@@ -21,6 +22,8 @@ from firebolt_operator.refs import Manifest, Resource
 _LIVELY: Final = (STATEFULSETS, DEPLOYMENTS, SERVICES, PODS, PERSISTENT_VOLUME_CLAIMS)
 _AT_ONCE: Final = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
 _NO_FINALIZERS: Final = {"metadata": {"finalizers": None}}
+# Hundreds go in one request, which is answered when the last is gone; the API server itself gives up after 60 s.
+_ITS_OWN_LIMIT_SECONDS: Final = 70
 _NOT_FOUND: Final = 404
 _TOO_EARLY: Final = 429  # what a kind answers while its storage is new
 
@@ -32,7 +35,7 @@ def make_namespace(http: KubeHttp) -> str:
 
 
 def empty_namespace(http: KubeHttp, namespace: str) -> None:
-    with http.kept() as ask:
+    with replace(http, timeout_seconds=_ITS_OWN_LIMIT_SECONDS).kept() as ask:
         # Before their owners: the garbage collector would look each of them up to delete it.
         for resource in _LIVELY:
             _delete_all(ask, collection_path(resource, namespace))
