@@ -26,7 +26,7 @@ STYLE: Final = (
     "text{font-family:system-ui,sans-serif;fill:#1f2933;font-size:11px}"
     ".title{font-size:12px;font-weight:600}.row{font-size:15px;font-weight:700}.faint{fill:#6b7785;font-size:10px}"
     ".number{font-size:26px;font-weight:700;fill:#2a78d6}.frame{fill:#fff;stroke:#d5dbe1}.grid{stroke:#edf0f3}"
-    ".curve{fill:none;stroke-width:1.6}"
+    ".curve{fill:none;stroke-width:1.6;stroke-linecap:round}"
 )
 
 
@@ -100,18 +100,28 @@ def _graph(box: Box, found: Sequence[tuple[str, Line]], unit: str, span: Span) -
     top = max((value for _, line in found for _, value in line.points), default=0.0) * 1.1 or 1.0
     parts = [_level(plot, share, _spoken(top * share, unit)) for share in (0.0, 0.5, 1.0)]
     for number, (_, line) in enumerate(found):
-        points = [
-            (
-                plot.x + (at - span.start) / (span.end - span.start) * plot.width,
-                plot.y + (1 - value / top) * plot.height,
-            )
-            for at, value in _bends(line.points)
-        ]
-        if points:
+        for run in _runs(line.points, 2.5 * span.step):
+            points = [
+                (
+                    plot.x + (at - span.start) / (span.end - span.start) * plot.width,
+                    plot.y + (1 - value / top) * plot.height,
+                )
+                for at, value in _bends(run)
+            ]
             parts.append(svg.path(points, class_="curve", stroke=COLOURS[number % len(COLOURS)]))
     parts.append(_times(plot, span))
     parts += [_legend(box, plot, number, _named(*each)) for number, each in enumerate(legends)]
     return "".join(parts)
+
+
+def _runs(points: Sequence[tuple[float, float]], gap: float) -> list[list[tuple[float, float]]]:
+    """Where nothing was told there is no line."""
+    runs = list[list[tuple[float, float]]]()
+    for point in points:
+        if not runs or point[0] - runs[-1][-1][0] > gap:
+            runs.append([])
+        runs[-1].append(point)
+    return runs
 
 
 def _bends(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
