@@ -16,9 +16,12 @@ from kubectl_firebolt.errors import PluginError
 from kubectl_firebolt.followed_engine import FollowedEngine
 from kubectl_firebolt.kubectl.invocation import ENGINE
 from kubectl_firebolt.manifest import Manifest
+from kubectl_firebolt.names import EnginePhase
+from kubectl_firebolt.picture.answers import spoken
+from kubectl_firebolt.picture.canvas import clock
 from kubectl_firebolt.picture.page import page as render_page
 from kubectl_firebolt.picture.recorder import Recorder
-from kubectl_firebolt.picture.recording import Recording, Told
+from kubectl_firebolt.picture.recording import Highlight, Recording, Told
 from kubectl_firebolt.running import run_async
 from kubectl_firebolt.session import Session
 from kubectl_firebolt.status.decide.rollout import Arrival, rollout
@@ -52,7 +55,8 @@ def record_engine(
         run_async(_recorded(session, followed, recorder, limit=limit, until_settled=until_settled))
     told = Told(kicker="kubectl firebolt record", began=began, since="the recording began", story="")
     recording = recorder.recording(told, [])
-    place.write_text(render_page(replace(recording, told=replace(told, story=_story(recording)))), encoding="utf-8")
+    told = replace(told, story=_story(recording), highlights=_highlights(recording))
+    place.write_text(render_page(replace(recording, told=told)), encoding="utf-8")
     session.say(f"the picture of it: {place}")
 
 
@@ -101,6 +105,16 @@ class _Told:
         self.last, self.has_begun = words, self.has_begun or shown.arrival is Arrival.ON_THE_WAY
         if self.has_begun and shown.arrival is Arrival.ARRIVED:
             self.settled.set()
+
+
+def _highlights(recording: Recording) -> list[Highlight]:
+    starts = [
+        span.ready_at - span.began_at for span in recording.pods if span.ready_at and span.ready_at > span.began_at
+    ]
+    slowest = [Highlight(value=spoken(max(starts)), label="slowest pod until it was ready")] if starts else []
+    drained = [span.ended_at - span.began_at for span in recording.phases if span.phase == EnginePhase.DRAINING]
+    longest = [Highlight(value=spoken(max(drained)), label="longest drain")] if drained else []
+    return [Highlight(value=clock(recording.seconds), label="recorded"), *slowest, *longest]
 
 
 def _story(recording: Recording) -> str:

@@ -114,12 +114,10 @@ def _latencies(recording: Recording) -> list[Highlight]:
 
 
 def _tiles(recording: Recording) -> str:
-    shown = [
-        *_latencies(recording),
-        *recording.told.highlights,
-        Highlight(value=str(len(recording.generations)), label="generations built"),
-        Highlight(value=str(_engine_pods(recording)), label="engine pods started"),
-    ]
+    shown = [*_latencies(recording), *recording.told.highlights]
+    if recording.answers:  # otherwise the headline says so
+        shown.append(Highlight(value=str(len(recording.generations)), label="generations built"))
+        shown.append(Highlight(value=str(_engine_pods(recording)), label="engine pods started"))
     return "".join(f"<div><dt>{escape(tile.label)}</dt><dd>{escape(tile.value)}</dd></div>" for tile in shown)
 
 

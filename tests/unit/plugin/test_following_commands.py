@@ -87,3 +87,4 @@ def test_a_recording_becomes_a_page(played: Played, tmp_path: Path, flags: tuple
     assert "kubectl firebolt record" in text
     assert "The engine went from creating to stable, with 1 changes of its phase on the way." in text
     assert "since the recording began" in text
+    assert "<dt>recorded</dt>" in text
