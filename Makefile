@@ -13,7 +13,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard gitops lock mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard gitops lock plugin mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -94,6 +94,9 @@ lock: setup  ## pin dependencies again from pyproject.toml
 	@cd requirements && for set in "run.txt" "standins.txt --extra standins" "dev.txt --all-extras --group ../pyproject.toml:dev"; do \
 	  ../$(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --no-emit-index-url --no-emit-package kubectl-firebolt --no-annotate --no-header ../pyproject.toml -o $$set; done
+
+plugin: setup  ## the wheel of kubectl-firebolt, into dist/
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./plugin
 
 mutants: setup  ## plant faults in the modules that decide, and tell which no unit test notices (docs/dev/mutants.md)
 	@$(PY) -m scripts.mutants $(ARGS)

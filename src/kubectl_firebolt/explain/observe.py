@@ -41,7 +41,8 @@ def observe(session: Session, kind: Kind, name: str, now: datetime) -> Seen:
     is_class = kind is Kind.ENGINE_CLASS
     children = [] if is_class else looking.items(_children(session.target, kind, name))
     if subject is None and not any(map(is_deleting, children)):
-        raise PluginError(f'{kind} "{name}" is not there; kubectl firebolt {kind} list shows those that are')
+        listing = f"kubectl get {kind.resource}" if is_class else f"kubectl firebolt {kind} list"
+        raise PluginError(f'{kind} "{name}" is not there; {listing} shows those that are')
     instance, engine_class = looking.around(kind, subject)
     return Seen(
         kind=kind,
@@ -56,6 +57,7 @@ def observe(session: Session, kind: Kind, name: str, now: datetime) -> Seen:
         warnings=looking.items(_warnings(session.target)),
         operators=looking.operators(),
         unseen=tuple(looking.unseen),
+        flags=session.target.global_flags,
     )
 
 

@@ -1,7 +1,8 @@
 """What was looked at to explain something."""
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -42,7 +43,8 @@ class Seen:
     engines: Sequence[Manifest] = ()  # those that refer to it, of a class
     warnings: Sequence[Manifest] = ()  # events of the namespace
     operators: Sequence[OperatorSeen] | None = None  # None: we may not look
-    unseen: Sequence[str] = field(default=())
+    unseen: Sequence[str] = ()
+    flags: Sequence[str] = ()  # of kubectl: which cluster that was
 
     @property
     def there(self) -> Manifest:
@@ -78,8 +80,16 @@ class Seen:
         return [pod for pod in self.instance_pods if LABEL_ENGINE not in labels_of(pod)]
 
     def kubectl(self, *words: str) -> str:
-        """A command for people, who may be in another namespace."""
-        return " ".join(["kubectl", *(["-n", self.namespace] if self.namespace else []), *words])
+        """A command for people, who may be in another namespace, or at another cluster by the time they paste it."""
+        return " ".join(["kubectl", *self._where, *words])
+
+    def plugin(self, *words: str) -> str:
+        """The same for ours: kubectl takes no flags before the name of a plugin."""
+        return " ".join(["kubectl", "firebolt", *words, *self._where])
+
+    @property
+    def _where(self) -> list[str]:
+        return [*map(shlex.quote, self.flags), *(["-n", self.namespace] if self.namespace else [])]
 
 
 def parse_time(text: object) -> datetime | None:

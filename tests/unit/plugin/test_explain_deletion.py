@@ -9,7 +9,7 @@ from kubectl_firebolt.explain.finding import Weight
 from kubectl_firebolt.explain.seen import Kind
 from kubectl_firebolt.names import EngineClassReason, InstanceReason
 from tests.support.plugin import a_condition, an_engine
-from tests.unit.plugin.explained import AWAY, a_class, a_pod, an_instance, explained, leaving
+from tests.unit.plugin.explained import AWAY, a_class, a_pod, an_instance, an_unready_engine, explained, leaving
 
 OURS = "compute.firebolt.io/engine-cleanup"
 HOUR = timedelta(hours=1)
@@ -32,6 +32,16 @@ def test_a_finalizer_of_somebody_else() -> None:
     assert foreign.fix.endswith("do it yourself")
     assert foreign.command == f"kubectl -n ns patch fireboltengine e1 --type=merge -p '{patch}'"
     assert ours.what.endswith("which is longer than a deletion takes")
+
+
+def test_commands_name_the_cluster_that_was_looked_at() -> None:
+    """A finalizer must not be stripped somewhere else."""
+    told = explained(leaving(an_engine(), "example.com/backup"), flags=("--context", "my prod"))
+    assert told.findings[0].command.startswith("kubectl --context 'my prod' -n ns patch fireboltengine e1 ")
+    gone = explained(
+        an_unready_engine("InstanceNotReady"), instance=leaving(an_instance()), flags=("--context", "prod")
+    )
+    assert gone.findings[0].command == "kubectl firebolt explain instance/i1 --context prod -n ns"
 
 
 def test_no_operator_to_take_ours_off() -> None:

@@ -102,7 +102,7 @@ def _stopped(seen: Seen, message: str) -> Finding:
     why = str(seen.status.get("autoStopReason", ""))
     parked = {AutoStopReason.IDLE, AutoStopReason.STOPPED}
     fix = "send a query through the gateway, or start it" if why in parked else "start it"
-    return note(message or "it is stopped", fix, f"kubectl firebolt engine start {seen.name}")
+    return note(message or "it is stopped", fix, seen.plugin("engine", "start", seen.name))
 
 
 def _drain(seen: Seen) -> list[Finding]:

@@ -40,7 +40,7 @@ def blamed_instance(seen: Seen) -> list[Finding]:
         ]
     if is_deleting(seen.instance):
         what = f'instance "{wanted}" is being deleted'
-        return [blocks(what, "see what holds it", f"kubectl firebolt explain instance/{wanted}")]
+        return [blocks(what, "see what holds it", seen.plugin("explain", f"instance/{wanted}"))]
     return instance_findings(seen, seen.instance)
 
 
