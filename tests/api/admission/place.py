@@ -4,21 +4,26 @@ import http.client
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from firebolt_local.cluster.control_plane import ControlPlane
-from firebolt_local.cluster.kube_http import MERGE_PATCH
+from firebolt_local.cluster.kube_http import MERGE_PATCH, KubeHttp
+from firebolt_local.cluster.pki import Subject
 from firebolt_local.cluster.ports import free_port
 from firebolt_operator.api.names import GROUP, VERSION
 from firebolt_operator.refs import Manifest
 from tests.support.admission.case import BOUNDS
 from tests.support.admission.world import path_of
 from tests.support.chart import arguments, rendered
+from tests.support.crds import install_crds
+from tests.support.namespaces import empty_namespace, make_namespace
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 ACCOUNT = "system:serviceaccount:{}:{}"
@@ -32,8 +37,13 @@ class Place:
     port: int = field(default_factory=free_port)
     health: int = field(default_factory=free_port)
     values: Manifest = field(default_factory=dict[str, Any])  # of the chart, besides those that suit a test
+    http: KubeHttp | None = None  # whoever writes; None: a person
     process: "subprocess.Popen[bytes] | None" = None
     more: tuple[str, ...] = ()  # flags, after all others
+
+    @property
+    def writer(self) -> KubeHttp:
+        return self.http or self.plane.http
 
     @cached_property
     def manifests(self) -> list[Manifest]:
@@ -53,6 +63,10 @@ class Place:
 
     def configuration_path(self, kind: str = "validating") -> str:
         return f"{CONFIGURATIONS}/{kind}webhookconfigurations/{self.namespace}"
+
+    @property
+    def secret_path(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/secrets/{self.namespace}-webhook-certificate"
 
     def install(self) -> None:
         for configuration in self.configurations():
@@ -101,17 +115,23 @@ class Place:
         status, answer = self.create(engine("probe", template=HOSTNAME), dry_run=True)
         return status == http.client.FORBIDDEN and "denied the request" in answer
 
+    def as_account(self, name: str) -> "Place":
+        """The same place, written to by a ServiceAccount of its namespace with all rights."""
+        subject = Subject(ACCOUNT.format(self.namespace, name), ("system:masters",))
+        pair = self.plane._authority.issue(f"{self.namespace}-{name}", subject)
+        return replace(self, http=KubeHttp.with_certificate(self.plane.server, self.plane.ca_file, pair))
+
     def path(self, kind: str, name: str = "") -> str:
         return path_of(kind, self.namespace, name)
 
     def create(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
         query = "?dryRun=All" if dry_run else ""
-        return self.plane.http.text("POST", self.path(manifest["kind"]) + query, json.dumps(manifest))
+        return self.writer.text("POST", self.path(manifest["kind"]) + query, json.dumps(manifest))
 
-    def replace(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
+    def put(self, manifest: Manifest, *, dry_run: bool = False) -> tuple[int, str]:
         query = "?dryRun=All" if dry_run else ""
         path = self.path(manifest["kind"], manifest["metadata"]["name"])
-        return self.plane.http.text("PUT", path + query, json.dumps(manifest))
+        return self.writer.text("PUT", path + query, json.dumps(manifest))
 
     def made(self, manifest: Manifest) -> Manifest:
         status, answer = self.create(manifest)
@@ -120,13 +140,13 @@ class Place:
 
     def patch(self, kind: str, name: str, change: Manifest, subresource: str = "") -> tuple[int, str]:
         path = "/".join(filter(None, (self.path(kind, name), subresource)))
-        return self.plane.http.text("PATCH", path, json.dumps(change), MERGE_PATCH)
+        return self.writer.text("PATCH", path, json.dumps(change), MERGE_PATCH)
 
     def delete(self, kind: str, name: str) -> tuple[int, str]:
-        return self.plane.http.text("DELETE", self.path(kind, name))
+        return self.writer.text("DELETE", self.path(kind, name))
 
     def found(self, kind: str, name: str) -> Manifest | None:
-        status, answer = self.plane.http.text("GET", self.path(kind, name))
+        status, answer = self.writer.text("GET", self.path(kind, name))
         return None if status == http.client.NOT_FOUND else dict(json.loads(answer))
 
     def warnings(self, manifest: Manifest) -> list[str]:
@@ -141,6 +161,25 @@ class Place:
             return response.headers.get_all("Warning") or []
         finally:
             connection.close()
+
+
+@contextmanager
+def running_place(
+    plane: ControlPlane, log: Path, prepare: Callable[[Place], None] | None = None, **fields: Any
+) -> Iterator[Place]:
+    """The configurations first, as a half-started install has them: nobody serves yet, and it heals by itself."""
+    install_crds(plane.kubeconfig)
+    place = Place(plane, make_namespace(plane.http), log, **fields)
+    if prepare is not None:
+        prepare(place)
+    place.install()
+    try:
+        place.start()
+        yield place
+    finally:
+        place.stop()
+        place.uninstall()
+        empty_namespace(plane.http, place.namespace)
 
 
 HOSTNAME: Manifest = {"spec": {"hostname": "x"}}

@@ -7,38 +7,32 @@ import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.refs import Manifest
-from tests.api.admission.place import Place
+from tests.api.admission.place import Place, running_place
 from tests.support.admission.all_cases import each
 from tests.support.admission.case import Case, count_errors, in_order
 from tests.support.admission.deletions import Deletion, each_deletion
 from tests.support.admission.world import make_engines, make_world, remove_engines, tell
-from tests.support.crds import install_crds
 from tests.support.namespaces import empty_namespace, make_namespace
 
 
 @pytest.fixture(scope="module")
 def judge(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """It looks after nothing here: objects stay as a case says they are."""
-    install_crds(control_plane.kubeconfig)
-    name, elsewhere = make_namespace(control_plane.http), make_namespace(control_plane.http)
-    make_world(control_plane.http, name, elsewhere)
+    elsewhere = make_namespace(control_plane.http)
+
+    def prepare(place: Place) -> None:
+        make_world(control_plane.http, place.namespace, elsewhere)
+
     values = {"watchLabelSelector": "watched=yes"}
-    place = Place(control_plane, name, tmp_path_factory.mktemp("judge") / "log", values=values)
-    place.install()
-    try:
-        place.start()
+    with running_place(control_plane, tmp_path_factory.mktemp("judge") / "log", prepare, values=values) as place:
         yield place
-    finally:
-        place.stop()
-        place.uninstall()
-        empty_namespace(control_plane.http, name)
-        empty_namespace(control_plane.http, elsewhere)
+    empty_namespace(control_plane.http, elsewhere)
 
 
 def write(judge: Place, case: Case, stored: Manifest | None, *, dry_run: bool) -> tuple[int, str]:
     if stored is None:
         return judge.create(case.manifest("it", judge.namespace), dry_run=dry_run)
-    return judge.replace({**stored, "spec": case.spec}, dry_run=dry_run)
+    return judge.put({**stored, "spec": case.spec}, dry_run=dry_run)
 
 
 def stored_before(judge: Place, case: Case) -> Manifest | None:
