@@ -71,8 +71,9 @@ def test_status_is_written_by_whoever_may(alone: Place) -> None:
 def test_a_gateway_wakes_and_does_nothing_else(alone: Place) -> None:
     gateway = alone.as_account("inst-gateway")
     assert gateway.patch(ENGINE, "stamped", STAMP)[0] == http.client.OK
-    for change in (LABEL, NO_FINALIZER, REPLICAS, {"metadata": {"annotations": {"other": "x"}}}):
-        alone.patch(ENGINE, "stamped", FINALIZER)
+    assert alone.patch(ENGINE, "stamped", FINALIZER)[0] == http.client.OK
+    others = ({"metadata": {"labels": {"other": "x"}}}, {"metadata": {"annotations": {"other": "x"}}})
+    for change in (NO_FINALIZER, REPLICAS, *others):
         assert refused(gateway.patch(ENGINE, "stamped", change)), change
     both = {"metadata": {"annotations": {**STAMP["metadata"]["annotations"], "other": "x"}}}
     assert refused(gateway.patch(ENGINE, "stamped", both))

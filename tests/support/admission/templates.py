@@ -69,10 +69,6 @@ CLOSED_FIELDS: Final[Manifest] = {
 """Of the gateway's and the metadata service's container; an engine's is open for them."""
 
 
-LARGE: Final[Manifest] = {"spec": {"volumes": [{"name": f"v{number}", "emptyDir": {}} for number in range(10_001)]}}
-"""More than anybody looks through; nothing else is said about it."""
-
-
 def pod(**spec: Any) -> Manifest:
     return {"spec": spec}
 
@@ -101,6 +97,10 @@ def reading(name: str, secret: str) -> Manifest:
 
 def reading_all(name: str, secret: str) -> Manifest:
     return container(name, envFrom=[{"secretRef": {"name": secret}}])
+
+
+LARGE: Final = pod(containers=[container("side", envFrom=[{"configMapRef": {"name": "x"}}] * 10_000)])
+"""More entries than anybody looks through; nothing else is said about it."""
 
 
 def paths(base: str, fields: Manifest) -> list[str]:
