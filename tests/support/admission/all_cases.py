@@ -12,4 +12,10 @@ CASES: Final = (*engines.ROWS, *classes.ROWS, *components.ROWS, *auth.ROWS, *tls
 
 def each(*kinds: Kind) -> pytest.MarkDecorator:
     chosen = [case for case in CASES if not kinds or case.kind in kinds]
-    return pytest.mark.parametrize("case", [pytest.param(case, id=f"{case.kind}: {case.id}") for case in chosen])
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, id=f"{case.kind}: {case.id}", marks=[pytest.mark.slow] if case.is_heavy else [])
+            for case in chosen
+        ],
+    )

@@ -51,6 +51,7 @@ class Case:
     says: tuple[str, ...] = ()  # more words of the refusal
     schema: str = ""  # the API server refuses it by itself, in these words
     warns: tuple[str, ...] = ()
+    is_heavy: bool = False  # an API server takes seconds for it
     without: Without | None = None  # webhooks
 
     def __post_init__(self) -> None:

@@ -94,7 +94,14 @@ TEMPLATE_ROWS: Final = (
         forbidden(*templates.paths(f"{PODS}.containers[1]", templates.PRIMARY_FIELDS)),
         pod(containers=[container("side"), container("engine", **templates.PRIMARY_FIELDS)]),
     ),
-    refused("a huge template", forbidden(PODS), templates.LARGE),
+    Case(
+        id="a huge template",
+        kind="FireboltEngineClass",
+        spec={"template": templates.LARGE},
+        refused=forbidden(PODS),
+        without=OWNED,
+        is_heavy=True,
+    ),
     refused(
         "reserved environment variables",
         forbidden(f"{PODS}.containers[0].env[1].name", f"{PODS}.containers[0].env[2].name"),

@@ -151,7 +151,13 @@ METADATA_ROWS: Final = (
         spec=metadata(pod(containers=[container("metadata"), container("metadata")])),
         schema=f"{METADATA}.spec.containers[1]",
     ),
-    refused("a huge metadata template", forbidden(f"{METADATA}.spec"), METADATA_REJECTED, metadata(templates.LARGE)),
+    refused(
+        "a huge metadata template",
+        forbidden(f"{METADATA}.spec"),
+        METADATA_REJECTED,
+        metadata(templates.LARGE),
+        is_heavy=True,
+    ),
     accepted(
         "a sidecar with the metadata service's files",
         metadata(pod(containers=[mounting("side", "config"), mounting("other", "tmp")])),
@@ -210,7 +216,13 @@ GATEWAY_ROWS: Final = (
         GATEWAY_REJECTED,
         gateway(pod(containers=[mounting(f"side{index}", name) for index, name in enumerate(_GATEWAY_SECRETS)])),
     ),
-    refused("a huge gateway template", forbidden(f"{GATEWAY}.spec"), GATEWAY_REJECTED, gateway(templates.LARGE)),
+    refused(
+        "a huge gateway template",
+        forbidden(f"{GATEWAY}.spec"),
+        GATEWAY_REJECTED,
+        gateway(templates.LARGE),
+        is_heavy=True,
+    ),
     accepted(
         "sidecars with the gateway's files",
         gateway(pod(containers=[mounting("side", "config-volume")], initContainers=[mounting("first", "tmp")])),

@@ -154,7 +154,14 @@ TEMPLATE_ROWS: Final = (
         REJECTED,
         in_engine(**templates.PRIMARY_FIELDS),
     ),
-    refused("a huge template", forbidden("spec.template.spec"), REJECTED, templates.LARGE),
+    Case(
+        id="a huge template",
+        kind="FireboltEngine",
+        spec=spec(templates.LARGE),
+        refused=forbidden("spec.template.spec"),
+        without=REJECTED,
+        is_heavy=True,
+    ),
     *(
         refused(
             f"the environment variable {name}",
