@@ -4,7 +4,7 @@ import json
 import ssl
 import threading
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +30,7 @@ class Holding:
 
 
 @contextmanager
-def holding_engines(place: Place, folder: Path) -> Iterator[Holding]:
+def holding_engines(place: Place, folder: Path) -> Generator[Holding]:
     """Every engine that is made there waits, from now on."""
     holding = Holding()
     now, day = SystemClock().now(), timedelta(days=1)
@@ -99,7 +99,7 @@ def _server(holding: Holding, pair: Path) -> ThreadingHTTPServer:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Nobody reads it."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

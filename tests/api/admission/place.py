@@ -4,7 +4,7 @@ import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -166,7 +166,7 @@ class Place:
 @contextmanager
 def running_place(
     plane: ControlPlane, log: Path, prepare: Callable[[Place], None] | None = None, **fields: Any
-) -> Iterator[Place]:
+) -> Generator[Place]:
     """The configurations first, as a half-started install has them: nobody serves yet, and it heals by itself."""
     install_crds(plane.kubeconfig)
     place = Place(plane, make_namespace(plane.http), log, **fields)

@@ -87,8 +87,8 @@ def run_rounds(place: Place, rounds: int, *, seed: int) -> Counter[str]:
     outcomes = Counter[str]()
     tasks = [(f"race{seed}x{number}", rng.uniform(-SPREAD, SPREAD)) for number in range(rounds)]
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        for said in pool.map(lambda task: race(place, *task), tasks):
-            outcomes.update(said)
+        for said in [pool.submit(race, place, name, ahead) for name, ahead in tasks]:
+            outcomes.update(said.result())
     return outcomes
 
 
