@@ -3,6 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 PYTHON ?= python3
+BUILDER ?= docker
 VENV := .venv
 BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python
@@ -13,7 +14,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard gitops lock plugin mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard image image-docker gitops lock plugin mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -85,6 +86,12 @@ crds: setup  ## write config/crd, the charts and the reference pages from the mo
 
 dashboard: setup  ## write the chart's Grafana dashboard from its panels
 	@$(PY) -m scripts.write_dashboard
+
+image: setup  ## the operator's image as an OCI archive, with what is in it; REFERENCE=host/name:tag ARCHITECTURES="amd64 arm64"
+	@$(LOCAL) images operator --into build/image $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(ARCHITECTURES),--architectures $(ARCHITECTURES))
+
+image-docker:  ## the same with a container builder, from the Dockerfile; REFERENCE=host/name:tag BUILDER=podman
+	@$(BUILDER) build --tag $(REFERENCE) .
 
 gitops: setup  ## write the health checks for Argo CD and Flux
 	@$(PY) scripts/write_gitops.py

@@ -15,7 +15,9 @@ from firebolt_local import commands
 from firebolt_local.cluster.folder import DEFAULT_NAME, Kind
 from firebolt_local.demo import command as demo
 from firebolt_local.errors import LocalError
-from firebolt_local.images.catalogue import build_all
+from firebolt_local.images.catalogue import build_all, build_operator
+from firebolt_local.images.operator_image import REFERENCE
+from firebolt_local.images.platforms import PLATFORMS, native
 from firebolt_local.node import commands as node_commands
 from firebolt_local.node.cluster import NodesRequest
 from firebolt_local.programs import provision
@@ -112,8 +114,14 @@ def _demo(options: argparse.Namespace) -> None:
 def _build(options: argparse.Namespace) -> None:
     if options.command == "build":
         provision.provide(options.programs or provision.FOR_TESTS)
+    elif options.action == "operator":
+        build_operator(options.into, options.architectures or [native().architecture], options.reference, say=_say)
     else:
-        build_all(options.into, say=lambda text, end: print(text, end=end, flush=True))
+        build_all(options.into, say=_say)
+
+
+def _say(text: str, end: str) -> None:
+    print(text, end=end, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -136,8 +144,17 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument(
         "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(provision.FOR_TESTS)})"
     )
-    images = verbs.add_parser("images", help="build the images that the demo runs, without a registry")
-    images.add_argument("action", choices=["build"])
+    images = verbs.add_parser("images", help="build images, without a registry and without a container builder")
+    images.add_argument(
+        "action", choices=["build", "operator"], help="all that the demo runs, or the operator's for a registry"
+    )
+    images.add_argument("--reference", default=REFERENCE, help="operator: its name and tag (default: %(default)s)")
+    images.add_argument(
+        "--architectures",
+        nargs="+",
+        choices=sorted(PLATFORMS),
+        help="operator: the machines that it is for (default: such as this one)",
+    )
     images.add_argument("--into", type=Path, default=provision.cache_folder() / "images", help="folder of the archives")
     show = verbs.add_parser("demo", help="the operator at work, as a pod on a real node; simulated pods without root")
     which = show.add_mutually_exclusive_group()

@@ -8,7 +8,7 @@ from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest
 
 ENVOY_IMAGE = "envoyproxy/envoy:v1.37.2"
-AGENT_IMAGE = "ghcr.io/firebolt-db/firebolt-operator:v1"
+AGENT_IMAGE = "localhost/firebolt-operator:v1"
 
 
 def an_instance(

@@ -38,6 +38,7 @@ class Image:
     workdir: str = "/"
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     stop_signal: str = ""
+    architecture: str = field(default_factory=go_architecture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,35 @@ class _Blob:
 
 def write_archive(path: Path, images: Sequence[Image]) -> Path:
     """Leaves an archive alone that holds exactly these images already."""
-    index = _index(images)
+    return _written(path, images, _index(images), ())
+
+
+def write_image(path: Path, images: Sequence[Image]) -> str:
+    """One image for several machines, as registries keep it; answers its digest."""
+    parts = [_manifest(image, _config(image)).descriptor() | {"platform": _platform(image)} for image in images]
+    joint = _Blob(_INDEX, _json({"schemaVersion": 2, "mediaType": _INDEX, "manifests": parts}))
+    entry = joint.descriptor() | {"annotations": {_NAME: full_reference(images[0].reference)}}
+    _written(path, images, _json({"schemaVersion": 2, "mediaType": _INDEX, "manifests": [entry]}), (joint,))
+    return joint.digest
+
+
+def image_digest(image: Image) -> str:
+    """Of its manifest, which is what a registry calls it by."""
+    return _manifest(image, _config(image)).digest
+
+
+def _platform(image: Image) -> dict[str, str]:
+    return {"architecture": image.architecture, "os": "linux"}
+
+
+def _written(path: Path, images: Sequence[Image], index: bytes, more: Sequence[_Blob]) -> Path:
     if _index_of(path) == index:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with tarfile.open(draft, "w", format=tarfile.GNU_FORMAT) as archive:
-            _fill(archive, images, index)
+            _fill(archive, [*more, *_blobs(images)], index)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -84,12 +106,12 @@ def image_references(path: Path) -> list[str]:
     return [entry["annotations"][_NAME] for entry in index["manifests"]]
 
 
-def _fill(archive: tarfile.TarFile, images: Sequence[Image], index: bytes) -> None:
+def _fill(archive: tarfile.TarFile, blobs: Sequence[_Blob | Layer], index: bytes) -> None:
     # The index comes first: whoever only wants to know what is in here reads one block.
     _add(archive, "index.json", index)
     _add(archive, "oci-layout", b'{"imageLayoutVersion": "1.0.0"}')
     written: set[str] = set()
-    for blob in _blobs(images):
+    for blob in blobs:
         if blob.digest in written:
             continue
         written.add(blob.digest)
@@ -133,7 +155,7 @@ def _config(image: Image) -> _Blob:
         "StopSignal": image.stop_signal,
     }
     config = {
-        "architecture": go_architecture(),
+        "architecture": image.architecture,
         "os": "linux",
         "config": {name: value for name, value in settings.items() if value},
         "rootfs": {"type": "layers", "diff_ids": [layer.digest for layer in image.layers]},

@@ -7,10 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from firebolt_local.images.archive import Image, write_archive
+from firebolt_local.images.archive import Image, image_digest, write_archive, write_image
+from firebolt_local.images.bill_of_materials import bill_of_materials
 from firebolt_local.images.envoy_image import envoy_image
 from firebolt_local.images.layers import LayerStore
 from firebolt_local.images.operator_image import operator_image
+from firebolt_local.images.platforms import PLATFORMS
 from firebolt_local.images.postgres_image import postgres_image
 from firebolt_local.images.standin_images import engine_images, metadata_images, ui_images
 from firebolt_local.images.stores import default_store
@@ -42,6 +44,23 @@ def build_all(into: Path, *, say: Say = lambda _text, _end: None, store: LayerSt
         archives = [_build(build, into, say, store) for build in BUILDS]
         store.forget_other_makers(unused_for=_KEPT_FOR)
     return archives
+
+
+def build_operator(
+    into: Path, architectures: Sequence[str], reference: str, *, say: Say, store: LayerStore | None = None
+) -> str:
+    """The operator's image for a registry, with a bill of materials for each machine; answers its digest."""
+    store = store or default_store()
+    with exclusive(store.folder.with_name(f"{store.folder.name}.lock")):
+        images = [operator_image(store, PLATFORMS[each], reference) for each in architectures]
+        digest = write_image(into / "operator.tar", images)
+        for image in images:
+            bill = into / f"operator-{image.architecture}.cdx.json"
+            bill.write_text(bill_of_materials(image, image_digest(image)))
+            say(f"{bill}: what is in it", "\n")
+    say(f"{into / 'operator.tar'}: {reference} for {', '.join(architectures)}", "\n")
+    say(digest, "\n")
+    return digest
 
 
 def _build(build: Build, into: Path, say: Say, store: LayerStore) -> Path:

@@ -11,6 +11,7 @@ import re
 import subprocess
 import tarfile
 import tempfile
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ from typing import Final
 
 from firebolt_local.errors import LocalError
 from firebolt_local.images.layers import LayerWriter
-from firebolt_local.programs.recipes import go_platform
+from firebolt_local.images.platforms import Platform, native
+from firebolt_local.programs.provision import cache_folder
 
 _SECONDS: Final = 600
+_LISTS_LAST_SECONDS: Final = 86_400
 _PADDING: Final = 1 << 16
 _MERGED: Final = ("bin", "sbin", "lib", "lib64")  # today these are names for folders below /usr
 _UNWANTED: Final = re.compile(r"usr/share/(doc|man|info|lintian|locale|bash-completion|bug|menu)(/|$)")
@@ -36,23 +39,25 @@ class Packages:
     without: str = r"(?!)"  # a pattern of packages that are asked for by others and of no use here
     skip: str = r"(?!)"  # a pattern of paths
 
-    def key(self) -> tuple[str, ...]:
-        return ("debian", release(), *self.names, self.without, self.skip)
+    def key(self, on: Platform | None = None) -> tuple[str, ...]:
+        return ("debian", release(on), *self.names, self.without, self.skip)
 
-    def needed(self) -> list[str]:
+    def needed(self, on: Platform | None = None) -> list[str]:
         """Names of the packages that apt would fetch."""
         with tempfile.TemporaryDirectory() as folder:
-            answer = _apt(Path(folder), "--print-uris", "install", *self.names)
+            answer = _apt(Path(folder), *foreign(on), "--print-uris", "install", *self.names)
         found = (line.split()[1].partition("_")[0] for line in answer.splitlines() if line.startswith("'"))
         return sorted(name for name in found if not re.fullmatch(self.without, name))
 
-    def unpack(self, layer: LayerWriter, *, beyond: Sequence[str] = ()) -> None:
+    def unpack(self, layer: LayerWriter, *, beyond: Sequence[str] = (), on: Platform | None = None) -> None:
         """Into a layer; `beyond` names the packages that a layer below has already."""
-        wanted = [name for name in self.needed() if name not in beyond]
+        wanted = [name for name in self.needed(on) if name not in beyond]
         with tempfile.TemporaryDirectory() as folder:
-            _apt(Path(folder), "download", *wanted)
+            _apt(Path(folder), *foreign(on), "download", *wanted)
             for package in sorted(Path(folder).glob("*.deb")):
                 self._unpack_one(package, layer)
+                # Where images without dpkg keep it, and scanners look for it.
+                layer.file(f"var/lib/dpkg/status.d/{package.name.partition('_')[0]}", _control(package))
 
     def _unpack_one(self, package: Path, layer: LayerWriter) -> None:
         with _contents(package) as archive:
@@ -122,6 +127,30 @@ def _contents(package: Path) -> Generator[tarfile.TarFile]:
         raise LocalError(f"{package.name} could not be unpacked; delete it and try again")
 
 
+def _control(package: Path) -> bytes:
+    """What a package says about itself."""
+    return subprocess.run(["dpkg-deb", "--field", str(package)], capture_output=True, check=True).stdout
+
+
+def foreign(on: Platform | None) -> list[str]:
+    """For apt: the packages of another architecture, from lists of our own, which are at most a day old."""
+    if on is None or on.is_native:
+        return []
+    lists = cache_folder() / f"apt-lists-{on.architecture}"
+    words = [
+        f"Dir::State::lists={lists}",
+        f"APT::Architecture={on.architecture}",
+        f"APT::Architectures={on.architecture}",
+    ]
+    options = [option for word in words for option in ("-o", word)]
+    if not lists.is_dir() or time.time() - lists.stat().st_mtime > _LISTS_LAST_SECONDS:
+        (lists / "partial").mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            _apt(Path(folder), *options, "update")
+        os.utime(lists)
+    return options
+
+
 def _apt(folder: Path, *words: str) -> str:
     """Run apt as if nothing were installed here, with a folder of its own for whatever it writes."""
     nothing_installed = folder / "status"
@@ -145,7 +174,7 @@ def _apt(folder: Path, *words: str) -> str:
         )
     except FileNotFoundError as err:
         raise LocalError(
-            "images are made of Debian packages, and there is no apt-get here; use Debian or Ubuntu"
+            "images are made of Debian packages, and there is no apt-get here; use Debian or Ubuntu, or the Dockerfile"
         ) from err
     if done.returncode != 0:
         raise LocalError(
@@ -163,6 +192,6 @@ def _last_line(text: str) -> str:
     return (text.strip().splitlines() or ["no reason given"])[-1]
 
 
-def release() -> str:
+def release(on: Platform | None = None) -> str:
     facts = platform.freedesktop_os_release()
-    return f"{facts['ID']} {facts.get('VERSION_ID', 'unstable')} {go_platform()}"
+    return f"{facts['ID']} {facts.get('VERSION_ID', 'unstable')} linux/{(on or native()).architecture}"

@@ -4,6 +4,7 @@ from typing import Final
 
 from firebolt_local.images.debian import Packages, old_folders
 from firebolt_local.images.layers import Layer, LayerStore, LayerWriter
+from firebolt_local.images.platforms import Platform
 
 _INSTALLERS: Final = (
     r"adduser|debconf|debianutils|dpkg|init-system-helpers|lsb-base|mawk|netbase|openssl|passwd|readline-common|"
@@ -28,15 +29,15 @@ POSTGRES: Final = Packages(
 )
 
 
-def libc_layer(store: LayerStore) -> Layer:
+def libc_layer(store: LayerStore, on: Platform | None = None) -> Layer:
     def fill(layer: LayerWriter) -> None:
         old_folders(layer)
         layer.folder("tmp", mode=0o1777)
         layer.folder("run")
         layer.link("var/run", "/run")
-        LIBC.unpack(layer)
+        LIBC.unpack(layer, on=on)
 
-    return store.layer(LIBC.key(), fill)
+    return store.layer(LIBC.key(on), fill)
 
 
 def shell_layer(store: LayerStore) -> Layer:
@@ -47,8 +48,8 @@ def shell_layer(store: LayerStore) -> Layer:
     return store.layer((*SHELL.key(), *LIBC.key()), fill)
 
 
-def layer_above_libc(store: LayerStore, packages: Packages) -> Layer:
+def layer_above_libc(store: LayerStore, packages: Packages, on: Platform | None = None) -> Layer:
     def fill(layer: LayerWriter) -> None:
-        packages.unpack(layer, beyond=LIBC.needed())
+        packages.unpack(layer, beyond=LIBC.needed(on), on=on)
 
-    return store.layer((*packages.key(), *LIBC.key()), fill)
+    return store.layer((*packages.key(on), *LIBC.key(on)), fill)

@@ -12,11 +12,13 @@ from typing import Final
 
 from firebolt_local.errors import LocalError
 from firebolt_local.images.layers import Layer, LayerStore, LayerWriter, file_digest
+from firebolt_local.images.platforms import Platform
 from firebolt_local.images.python_root import PACKAGES, python_root
 from firebolt_local.packaged import packaged
 
 _SECONDS: Final = 900
-_UNUSED: Final = re.compile(r"(^|/)(tests?|bin)(/|$)")
+# RECORD names files of this very machine, and is for uninstalling; the other two are for nobody.
+_UNUSED: Final = re.compile(r"(^|/)(tests?|bin)(/|$)|\.dist-info/(RECORD|INSTALLER|REQUESTED)$")
 
 
 def locked(file: str) -> dict[str, str]:
@@ -34,7 +36,12 @@ def beyond(packages: Mapping[str, str], below: Mapping[str, str]) -> dict[str, s
     return {name: block for name, block in packages.items() if name not in below}
 
 
-def packages_layer(store: LayerStore, python: Sequence[Layer], packages: Mapping[str, str]) -> Layer:
+def packages_layer(
+    store: LayerStore, python: Sequence[Layer], packages: Mapping[str, str], on: Platform | None = None
+) -> Layer:
+    """`python` runs here; what it installs may be for another machine."""
+    is_native = on is None or on.is_native
+    tags = [] if on is None or is_native else [word for tag in on.wheel_tags() for word in ("--platform", tag)]
     requirements = "".join(packages.values())
 
     def fill(layer: LayerWriter) -> None:
@@ -44,13 +51,13 @@ def packages_layer(store: LayerStore, python: Sequence[Layer], packages: Mapping
             target = root.folder / PACKAGES
             words = ("--quiet", "--require-hashes", "--no-deps", "--no-compile", "--only-binary=:all:")
             root.run(
-                *("-m", "pip", "install", *words, "--target", str(target), "-r", str(wanted)),
+                *("-m", "pip", "install", *words, *tags, "--target", str(target), "-r", str(wanted)),
                 also_import_from=[_pip()],
             )
             root.compile(target)
             layer.tree(PACKAGES, target, keep=lambda path: not _UNUSED.search(str(path)))
 
-    return store.layer(("python packages", requirements, *(each.digest for each in python)), fill)
+    return store.layer(("python packages", requirements, *tags, *(each.digest for each in python)), fill)
 
 
 def source_layer(store: LayerStore, python: Sequence[Layer], package: str, patterns: Iterable[str]) -> Layer:

@@ -18,6 +18,7 @@ from typing import Final
 from firebolt_local.errors import LocalError
 from firebolt_local.images.debian_layers import PYTHON, layer_above_libc, libc_layer
 from firebolt_local.images.layers import Layer, LayerStore, LayerWriter
+from firebolt_local.images.platforms import Platform
 
 PACKAGES: Final = "usr/lib/python3/dist-packages"  # where Debian's Python looks without being told
 _SECONDS: Final = 900
@@ -45,8 +46,9 @@ class PythonRoot:
         if done.returncode != 0:
             raise LocalError(f"Python packages could not be prepared ({_last_line(done.stderr)}); see the line for why")
 
-    def compile(self, folder: Path) -> None:
-        words = ("-q", "-j0", "--invalidation-mode", "unchecked-hash", "-s", str(self.folder), "-p", "/")
+    def compile(self, folder: Path, *, root: Path | None = None) -> None:
+        """`root` is that of another image, whose Python may not run here: byte code is the same on every machine."""
+        words = ("-q", "-j0", "--invalidation-mode", "unchecked-hash", "-s", str(root or self.folder), "-p", "/")
         self.run("-m", "compileall", *words, str(folder))
 
     def _only(self, pattern: str) -> Path:
@@ -56,15 +58,16 @@ class PythonRoot:
         return found[0]
 
 
-def python_layers(store: LayerStore) -> list[Layer]:
+def python_layers(store: LayerStore, on: Platform | None = None) -> list[Layer]:
     """The C library, Python, and the byte code of its standard library."""
-    below = [libc_layer(store), layer_above_libc(store, PYTHON)]
+    below = [libc_layer(store, on), layer_above_libc(store, PYTHON, on)]
+    running = below if on is None or on.is_native else [libc_layer(store), layer_above_libc(store, PYTHON)]
 
     def fill(layer: LayerWriter) -> None:
-        with python_root(below) as root:
-            library = next(root.folder.glob("usr/lib/python3.[0-9]*"))
-            root.compile(library)
-            inside = library.relative_to(root.folder)
+        with python_root(running) as root, python_root(below) as image:
+            library = next(image.folder.glob("usr/lib/python3.[0-9]*"))
+            root.compile(library, root=image.folder)
+            inside = library.relative_to(image.folder)
             layer.tree(str(inside), library, keep=lambda path: "__pycache__" in path.parts)
 
     return [*below, store.layer(("byte code", *(each.digest for each in below)), fill)]

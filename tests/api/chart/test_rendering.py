@@ -142,7 +142,7 @@ def test_by_default_no_argument_narrows_anything() -> None:
     assert (settings.namespaces, settings.watch_label_selector, settings.engine_max_cpu) == ((), "", "")
     assert settings.engine_max_replicas == 1000
     assert settings.drain_settle == parse_settings([], {}).drain_settle
-    assert settings.images.wake_agent == "ghcr.io/firebolt-db/firebolt-operator:v0.1.0"
+    assert settings.images.wake_agent == "localhost/firebolt-operator:v0.1.0"
 
 
 def test_additional_arguments_come_last_and_so_win() -> None:

@@ -6,13 +6,17 @@ from pathlib import Path
 import pytest
 
 from firebolt_local.images import labels, operator_image, standin_images, system
-from firebolt_local.images.archive import full_reference, image_references
-from firebolt_local.images.catalogue import BUILDS, build_all
-from firebolt_local.images.layers import LayerStore
+from firebolt_local.images.archive import full_reference, image_references, write_image
+from firebolt_local.images.bill_of_materials import parts_of
+from firebolt_local.images.catalogue import BUILDS, build_all, build_operator
+from firebolt_local.images.layers import Layer, LayerStore
+from firebolt_local.images.platforms import PLATFORMS, native
 from firebolt_local.images.stores import default_store
 from firebolt_local.programs import provision
 
 pytestmark = pytest.mark.slow
+ELF_MACHINES = {"amd64": 62, "arm64": 183}
+MULTIARCH = ("aarch64-linux-gnu", "x86_64-linux-gnu") if native().architecture == "amd64" else ("x86_64", "aarch64")
 
 
 def test_given_the_same_packages_then_the_images_of_a_cluster_are_the_same_byte_for_byte(tmp_path: Path) -> None:
@@ -51,6 +55,53 @@ def test_the_operator_is_small_and_brings_its_byte_code() -> None:
     assert len(compiled) >= 0.95 * len(sources)
     assert not any("firebolt_local" in name for name in names)
     assert not any(name.startswith(("usr/bin/bash", "usr/bin/dpkg")) for name in names)
+
+
+def test_two_builds_of_the_operator_from_nothing_are_one_image(tmp_path: Path) -> None:
+    digests = {
+        build_operator(
+            tmp_path / place,
+            [native().architecture],
+            operator_image.REFERENCE,
+            say=lambda _text, _end: None,
+            store=LayerStore(tmp_path / f"{place}-layers"),
+        )
+        for place in ("one", "two")
+    }
+    assert len(digests) == 1
+    bills = [(tmp_path / place / f"operator-{native().architecture}.cdx.json").read_text() for place in ("one", "two")]
+    assert bills[0] == bills[1]
+
+
+def test_the_operator_is_built_for_machines_that_this_one_is_not(tmp_path: Path) -> None:
+    (other,) = (each for each in PLATFORMS.values() if not each.is_native)
+    own, foreign = (operator_image.operator_image(default_store(), each) for each in (native(), other))
+    machines = {_machine(layer.path, ".so") for layer in foreign.layers} - {None}
+    assert machines == {ELF_MACHINES[other.architecture]}
+    assert len(foreign.layers) == len(own.layers)
+    # What is Python alone, ours and its byte code, is the same on every machine.
+    assert {layer.digest for layer in own.layers[-2:]} == {layer.digest for layer in foreign.layers[-2:]}
+    assert _compiled(own.layers[2]) == {path.replace(*MULTIARCH) for path in _compiled(foreign.layers[2])}
+    write_image(tmp_path / "both.tar", [own, foreign])
+    assert image_references(tmp_path / "both.tar") == [operator_image.REFERENCE]
+    names = [{part.name for part in parts_of(image)} for image in (own, foreign)]
+    assert {"libc6", "libssl3", "python3", "aiohttp", "cryptography"} <= names[0]
+    assert names[0] == names[1]
+
+
+def _machine(layer: Path, suffix: str) -> int | None:
+    """Of the first shared object in a layer, as its header says."""
+    with tarfile.open(layer) as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isreg() and suffix in member.name else None
+            head = content.read(20) if content else b""
+            if head.startswith(b"\x7fELF"):
+                return int.from_bytes(head[18:20], "little")
+    return None
+
+
+def _compiled(layer: Layer) -> set[str]:
+    return {name for name in layer.names() if name.endswith(".pyc")}
 
 
 def test_stand_ins_carry_their_label_in_the_archive(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param(["up", "--existing", "--yes"], id="packages-for-a-foreign-cluster"),
         pytest.param(["up", "--nodes", "0"], id="no-node-at-all"),
         pytest.param(["build", "emacs"], id="a-program-that-is-not-ours"),
+        pytest.param(["images", "operator", "--architectures", "sparc"], id="a-machine-without-packages"),
         pytest.param(["load-image"], id="no-image"),
         pytest.param(["up", "--control-plane", "--name", "../up"], id="a-path-for-a-name"),
         pytest.param(["up", "--control-plane", "--name", ""], id="an-empty-name"),
