@@ -93,6 +93,9 @@ def _garbage(truth: Truth) -> Iterator[tuple[str, Truth]]:
     service = collected.children.service
     if service is not None and service.owner not in kept:
         collected = collected._replace(children=collected.children._replace(service=None))
+    budget = collected.children.budget
+    if budget is not None and budget.owner not in kept:
+        collected = collected._replace(children=collected.children._replace(budget=None))
     if collected != truth:
         yield "orphans are collected", collected
 
@@ -124,7 +127,7 @@ def _watches(state: State) -> Iterator[Ending]:
 
 
 def calm(state: State) -> State:
-    """A fair schedule: gates open, pods get ready and idle, watches tell, time passes, strangers let our Service go."""
+    """A fair schedule: gates open, pods get ready and idle, watches tell, time passes, strangers let our names go."""
     truth = state.truth._replace(gates=Gates())
     for generation in range(GENERATIONS):
         gen = truth.children.gens[generation]
@@ -138,4 +141,7 @@ def calm(state: State) -> State:
     service = truth.children.service
     if service is not None and service.owner == STRANGER:
         truth = truth._replace(children=truth.children._replace(service=None))
+    budget = truth.children.budget
+    if budget is not None and budget.owner == STRANGER:
+        truth = truth._replace(children=truth.children._replace(budget=None))
     return state._replace(truth=truth, seen=truth, elapsed=TIMED_OUT)

@@ -10,6 +10,7 @@ from tests.model import objects
 from tests.model.world import (
     GENERATIONS,
     STRANGER,
+    Budget,
     Children,
     Gen,
     Pods,
@@ -24,6 +25,9 @@ TAKEN_OVER = "what somebody else made is taken over"
 PATCHED = "a StatefulSet is patched in place"
 
 
+BUDGET = names.disruption_budget_name(objects.ENGINE)
+
+
 class ViolationError(AssertionError):
     """Something happened that must never happen."""
 
@@ -32,7 +36,7 @@ class ViolationError(AssertionError):
 def child_names() -> list[str]:
     kinds = (names.statefulset_name, names.config_map_name, names.headless_service_name)
     own = [kind(objects.ENGINE, generation) for generation in range(GENERATIONS) for kind in kinds]
-    return [*own, names.engine_service_name(objects.ENGINE)]
+    return [*own, names.engine_service_name(objects.ENGINE), BUDGET]
 
 
 @cache
@@ -43,6 +47,8 @@ def generation_of(name: str) -> int:
 def real_child(children: Children, name: str) -> Any:
     if name == names.engine_service_name(objects.ENGINE):
         return None if children.service is None else objects.real_service(children.service)
+    if name == BUDGET:
+        return None if children.budget is None else objects.real_budget(children.budget)
     generation = generation_of(name)
     gen = children.gens[generation]
     if name.endswith("-config"):
@@ -56,6 +62,8 @@ def owner_of(children: Children, name: str) -> int:
     """0 if there is no such object."""
     if name == names.engine_service_name(objects.ENGINE):
         return children.service.owner if children.service else 0
+    if name == BUDGET:
+        return children.budget.owner if children.budget else 0
     gen = children.gens[generation_of(name)]
     if name.endswith("-config"):
         return gen.config_map
@@ -73,6 +81,8 @@ def _written(children: Children, name: str, owner: int, manifest: Manifest) -> C
     if name == names.engine_service_name(objects.ENGINE):
         selected = int(manifest["spec"]["selector"][names.LABEL_GENERATION])
         return children._replace(service=Service(owner, selected))
+    if name == BUDGET:
+        return children._replace(budget=Budget(owner, objects.covered_by(manifest)))
     generation = generation_of(name)
     gen = children.gens[generation]
     if name.endswith("-config"):
@@ -103,6 +113,8 @@ def deleted(truth: Truth, name: str, *, keeps_pods: bool) -> Truth:
     children = truth.children
     if name == names.engine_service_name(objects.ENGINE):
         return truth._replace(children=children._replace(service=None))
+    if name == BUDGET:
+        return truth._replace(children=children._replace(budget=None))
     generation = generation_of(name)
     gen = children.gens[generation]
     if name.endswith("-config"):
@@ -119,6 +131,8 @@ def deleted(truth: Truth, name: str, *, keeps_pods: bool) -> Truth:
 def copied(into: Children, source: Children, name: str) -> Children:
     if name == names.engine_service_name(objects.ENGINE):
         return into._replace(service=source.service)
+    if name == BUDGET:
+        return into._replace(budget=source.budget)
     generation = generation_of(name)
     mine, theirs = into.gens[generation], source.gens[generation]
     if name.endswith("-config"):

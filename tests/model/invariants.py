@@ -67,6 +67,18 @@ def service_moves_only_while_switching(truth: Truth) -> bool:
     return status.active < 0 or status.phase == "switching" or service is None or service.selected == status.active
 
 
+def budget_covers_what_the_service_selects(truth: Truth) -> bool:
+    engine, service, budget = truth.engine, truth.children.service, truth.children.budget
+    if engine is None or not engine.has_budget or service is None:
+        return True
+    return budget is not None and budget.owner == engine.uid and service.selected in budget.covered
+
+
+def who_asks_for_no_budget_has_none(truth: Truth) -> bool:
+    engine, budget = truth.engine, truth.children.budget
+    return engine is None or engine.has_budget or budget is None or budget.owner != engine.uid
+
+
 def draining_is_a_phase_of_its_own(truth: Truth) -> bool:
     status = _status(truth)
     return status.draining is None or status.phase in {"draining", "cleaning"}
@@ -112,5 +124,7 @@ UNDISTURBED: tuple[Callable[[Truth], bool], ...] = (
     service_selects_what_exists,
     service_selects_what_the_status_knows,
     service_moves_only_while_switching,
+    budget_covers_what_the_service_selects,
+    who_asks_for_no_budget_has_none,
 )
 """As long as nobody but the operator touches the children."""

@@ -10,6 +10,7 @@ from firebolt_operator.api import kstatus, names
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.engine_class import EngineClassSpec, EngineClassStatus, FireboltEngineClass
+from firebolt_operator.api.engine_settings import DisruptionBudget
 from firebolt_operator.api.instance import FireboltInstance, GatewaySpec, InstanceSpec, InstanceStatus, MetadataSpec
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
@@ -18,7 +19,7 @@ from firebolt_operator.engine.inputs import EngineImages, EngineInputs, Instance
 from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.engine.views import Child, PodView, fingerprint
 from firebolt_operator.refs import Manifest, Ref
-from tests.model.world import REPLICAS, STRANGER, Drain, Engine, Pods, Service, Spec, Status, Sts
+from tests.model.world import REPLICAS, STRANGER, Budget, Drain, Engine, Pods, Service, Spec, Status, Sts
 from tests.support.engines import NOON
 
 NAMESPACE, ENGINE, INSTANCE, CLASS = "ns", "eng", "inst", "class"
@@ -26,6 +27,7 @@ SETTLE = timedelta(seconds=35)
 TIMEOUT = 5 * SETTLE
 IMAGES = EngineImages(engine="engine:1", ui="ui:1")
 VERSION = "version"
+MOST_UNAVAILABLE = 1
 
 
 def engine_uid(number: int) -> str:
@@ -37,7 +39,7 @@ def engine_number(uid: str) -> int:
 
 
 @cache
-def engine_spec(spec: Spec, drain: Drain) -> EngineSpec:
+def engine_spec(spec: Spec, drain: Drain, *, has_budget: bool = False) -> EngineSpec:
     containers = [{"name": "engine", "env": [{"name": VERSION, "value": str(spec.version)}]}]
     return EngineSpec(
         instance_ref=INSTANCE,
@@ -46,6 +48,7 @@ def engine_spec(spec: Spec, drain: Drain) -> EngineSpec:
         rollout="recreate" if drain.is_skipped else None,
         drain_timeout=f"{TIMEOUT.seconds}s" if drain.has_timeout else None,
         template={"spec": {"containers": containers}},
+        pod_disruption_budget=DisruptionBudget(max_unavailable=MOST_UNAVAILABLE) if has_budget else None,
     )
 
 
@@ -97,9 +100,8 @@ def real_engine(engine: Engine, version: int) -> FireboltEngine:
         finalizers=[names.FINALIZER_ENGINE] if engine.has_finalizer else [],
         deletion_timestamp=NOON if engine.is_deleting else None,
     )
-    return FireboltEngine(
-        metadata=metadata, spec=engine_spec(engine.spec, engine.drain), status=real_status(engine.status)
-    )
+    spec = engine_spec(engine.spec, engine.drain, has_budget=engine.has_budget)
+    return FireboltEngine(metadata=metadata, spec=spec, status=real_status(engine.status))
 
 
 def blueprint(inputs: EngineInputs) -> "MemoBlueprint":
@@ -185,6 +187,17 @@ def real_headless(owner: int, generation: int) -> Child:
 def real_service(service: Service) -> Child:
     spec = Spec(0, is_stopped=False)
     return child(rendered(service.owner, spec, "service", service.selected), service.owner)
+
+
+@cache
+def real_budget(budget: Budget) -> Child:
+    blueprint = real_blueprint(budget.owner, Spec(0, is_stopped=False))
+    return child(blueprint.disruption_budget(budget.covered, MOST_UNAVAILABLE), budget.owner)
+
+
+def covered_by(manifest: Manifest) -> frozenset[int]:
+    (expression,) = manifest["spec"]["selector"]["matchExpressions"]
+    return frozenset(int(value) for value in expression["values"])
 
 
 def child(manifest: Manifest, owner: int, *, is_deleting: bool = False) -> Child:

@@ -7,6 +7,7 @@ from tests.model.world import (
     GENERATIONS,
     STRANGER,
     UNSET,
+    Budget,
     Engine,
     Gen,
     Pods,
@@ -56,7 +57,8 @@ def _disturbances(state: State, engine: Engine) -> Iterator[Ending]:
         return
     if state.losses_left:
         disturbed = state._replace(losses_left=state.losses_left - 1, is_disturbed=True)
-        for name, truth in (*_service_losses(state.truth, engine), *_generation_losses(state.truth, engine)):
+        losses = (_service_losses, _generation_losses, _budget_losses)
+        for name, truth in (loss for kind in losses for loss in kind(state.truth, engine)):
             yield Ending(name, disturbed._replace(truth=truth, seen=state.seen._replace(pods=truth.pods)))
     if state.strangers_left:
         disturbed = state._replace(strangers_left=state.strangers_left - 1, is_disturbed=True)
@@ -73,6 +75,14 @@ def _service_losses(truth: Truth, engine: Engine) -> Iterator[tuple[str, Truth]]
         if selected is not None and selected >= 0:
             pointed = truth.children._replace(service=Service(engine.uid, selected))
             yield f"somebody points the Service at g{selected}", truth._replace(children=pointed)
+
+
+def _budget_losses(truth: Truth, engine: Engine) -> Iterator[tuple[str, Truth]]:
+    budget = truth.children.budget
+    if budget is not None and budget.owner == engine.uid:
+        yield "somebody deletes the budget", truth._replace(children=truth.children._replace(budget=None))
+        edited = truth.children._replace(budget=Budget(engine.uid, frozenset({GENERATIONS})))
+        yield "somebody edits the budget", truth._replace(children=edited)
 
 
 def _generation_losses(truth: Truth, engine: Engine) -> Iterator[tuple[str, Truth]]:
@@ -93,6 +103,9 @@ def _strangers(truth: Truth, engine: Engine) -> Iterator[tuple[str, Truth]]:
     """Under the engine's own name, and under those of the generation that is there or comes next."""
     children = truth.children._replace(service=Service(STRANGER, 0))
     yield "somebody makes a Service of that name", truth._replace(children=children)
+    if engine.has_budget:
+        children = truth.children._replace(budget=Budget(STRANGER, frozenset({0})))
+        yield "somebody makes a budget of that name", truth._replace(children=children)
     current = engine.status.current
     for generation in range(current, min(current + 2, GENERATIONS)):
         gen = truth.children.gens[generation]

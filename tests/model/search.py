@@ -11,7 +11,7 @@ from tests.model import invariants, steps
 from tests.model.actions import calm, happenings
 from tests.model.children import ViolationError
 from tests.model.passes import WHOLE_PASS, Ending, Passes
-from tests.model.world import Gen, Service, State, Sts, initial
+from tests.model.world import Budget, Gen, Service, State, Sts, initial
 
 MOST_CALM_STEPS = 60
 RESTLESS = "does not come to rest"
@@ -86,7 +86,8 @@ class Search:
         is_latest = status.phase == wanted and status.observed == engine.spec.version + 1 and not status.standing
         has_all = children.gens[status.current] == Gen(Sts(uid, engine.spec, is_deleting=False), uid, uid)
         is_routed = children.service == Service(uid, status.active)
-        return is_latest and has_all and is_routed and not steps.leftovers(state)
+        budget = Budget(uid, frozenset({status.active})) if engine.has_budget else None
+        return is_latest and has_all and is_routed and children.budget == budget and not steps.leftovers(state)
 
     def story(self, state: State) -> str:
         """How the search came there, for people: every step, and where the last one began."""

@@ -16,7 +16,7 @@ from firebolt_operator.kube.ports import Page, Propagation, Scope
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.store import Entry
 from tests.model import objects
-from tests.model.children import applied, child_names, copied, deleted, owner_of, real_child
+from tests.model.children import BUDGET, applied, child_names, copied, deleted, owner_of, real_child
 from tests.model.world import JUST_SWITCHED, STRANGER, Engine, State, Truth
 
 SEEN_VERSION, TRUE_VERSION = 1, 2
@@ -87,6 +87,8 @@ class ModelServer:
     def _cache_of(self, name: str) -> Any:
         if name == objects.ENGINE:
             return self._caches.engines
+        if name == BUDGET:
+            return self._caches.disruption_budgets
         if name.endswith("-config"):
             return self._caches.config_maps
         if name.endswith(("-hl", "-service")):

@@ -11,9 +11,12 @@ DEFAULT = Drain()
 
 
 @cache
-def rolling(phase: str, drain: Drain = DEFAULT) -> State:
+def rolling(phase: str, drain: Drain = DEFAULT, *, has_budget: bool = False) -> State:
     """In this phase of it, with nothing more to happen but what a test allows for."""
     passes, state = Passes(), initial(drain, QUIET)._replace(edits_left=0, births_left=0)
+    assert state.truth.engine is not None
+    truth = state.truth._replace(engine=state.truth.engine._replace(has_budget=has_budget))
+    state = state._replace(truth=truth, seen=truth)
     try:
         for _ in range(50):
             state = passes.whole(calm(state))

@@ -12,7 +12,7 @@ from firebolt_operator.api.resources import SERVICES
 from firebolt_operator.engine import reconcile
 from firebolt_operator.engine.act import deletion, sweep, writes
 from firebolt_operator.engine.act.sweep import Keep
-from firebolt_operator.engine.decide import draining, phases, recovery
+from firebolt_operator.engine.decide import budget, draining, phases, recovery
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.decide.routing import service_repair
 from firebolt_operator.engine.decide.situation import Situation
@@ -59,6 +59,19 @@ def answering(answer: object) -> Callable[..., object]:
 
 def breaks(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Callable[[Any], Any]) -> None:
     monkeypatch.setattr(module, name, change(getattr(module, name)))
+
+
+def test_a_budget_that_moves_at_once_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if one write could be made of the two that a switch has."""
+
+    def sudden(status: EngineStatus) -> frozenset[int]:
+        return frozenset(
+            {status.current_generation if status.phase == "switching" else max(status.active_generation, 0)}
+        )
+
+    breaks(monkeypatch, budget, "covered_generations", lambda _original: sudden)
+    start = rolling("creating", has_budget=True)
+    assert caught_by(start) == "budget_covers_what_the_service_selects"
 
 
 def test_switching_without_looking_at_the_selector_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,26 @@ def test_given_somebody_who_makes_objects_under_our_names_then_they_are_never_to
     report(capsys, f"a stranger from {phase} on", search)
 
 
+@pytest.mark.slow
+def test_given_a_budget_then_whatever_serves_is_covered_at_every_moment(capsys: pytest.CaptureFixture[str]) -> None:
+    """Over a rollout and an edit in the middle of it, with every write lost or its answer, and every crash."""
+    search = explore(rolling("creating", has_budget=True)._replace(edits_left=1), most=8_000)
+    report(capsys, "a budget", search)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["switching", "draining", "stable"])
+def test_given_a_budget_that_people_meddle_with_then_it_is_put_right_and_theirs_is_left_alone(
+    capsys: pytest.CaptureFixture[str], phase: str
+) -> None:
+    for start in (
+        rolling(phase, has_budget=True)._replace(losses_left=1),
+        rolling(phase, has_budget=True)._replace(strangers_left=1),
+    ):
+        search = explore(start, most=1_500)
+        report(capsys, f"a budget in other hands from {phase} on", search)
+
+
 def test_a_search_of_a_small_world_ends() -> None:
     """So that a search which stops early is told from one that saw everything."""
     assert explore(rolling("draining"), most=20_000).is_complete

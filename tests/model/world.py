@@ -43,6 +43,7 @@ class Engine(NamedTuple):
     is_deleting: bool
     status: Status
     drain: Drain = Drain()
+    has_budget: bool = False  # spec.podDisruptionBudget, as long as the search lasts
 
 
 class Sts(NamedTuple):
@@ -72,9 +73,15 @@ class Service(NamedTuple):
     selected: int
 
 
+class Budget(NamedTuple):
+    owner: int
+    covered: frozenset[int]
+
+
 class Children(NamedTuple):
     gens: tuple[Gen, ...] = (Gen(),) * GENERATIONS
     service: Service | None = None
+    budget: Budget | None = None
 
 
 class Gates(NamedTuple):

@@ -59,7 +59,6 @@ class EnginePass:
         self._spec = engine.spec or NO_SPEC
         self._now = dependencies.clock.now()
         self._facts: EngineFacts | None = None
-        self._failures = list[OperatorError]()  # of what must not keep the rest of the pass from being done
 
     async def run(self) -> Outcome:
         if self._engine.status.phase == EnginePhase.UNSET:
@@ -75,7 +74,7 @@ class EnginePass:
         # Last, and whatever happened before: an engine that never comes to rest is exactly the one that leaks. Not
         # after a RuntimeError: a status that contradicts itself condemns nothing.
         swept = await self._dependencies.sweeper.sweep(self._engine)
-        errors += [*self._failures, *swept.errors]
+        errors += swept.errors
         self._record(is_success=not errors)
         _raise_all(errors)
         if swept.has_backlog:
@@ -180,11 +179,8 @@ class EnginePass:
     async def _keep_budget(self, met: Met) -> Stalled | None:
         asked = effective_disruption_budget(self._spec, met.engine_class)
         wanted = asked.max_unavailable if asked else None
-        kept = await self._dependencies.budgets.keep(
-            self._engine, wanted, self._blueprint(met.engine_class, NO_INSTANCE)
-        )
-        self._failures += [kept.failure] if kept.failure else []
-        return kept.problem
+        blueprint = self._blueprint(met.engine_class, NO_INSTANCE)
+        return await self._dependencies.budgets.keep(self._engine, wanted, blueprint)
 
     async def _describe(self, plan: Plan, terms: Terms, overdue: Stalled | None) -> EngineStatus:
         """The plan's status with what people and autoscalers read out of it."""

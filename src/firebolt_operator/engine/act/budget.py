@@ -1,4 +1,4 @@
-"""Keeps an engine's disruption budget. It guards queries, so it never keeps anything from being done for them."""
+"""Keeps an engine's disruption budget. What is refused for good keeps nothing else from being done for queries."""
 
 import logging
 from dataclasses import dataclass
@@ -13,17 +13,9 @@ from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.budget import BudgetPlan, decide_budget
 from firebolt_operator.engine.observe.observer import Observer
 from firebolt_operator.engine.plan import Delete
-from firebolt_operator.errors import FencedError, OperatorError, RejectedError, UnreadableError
+from firebolt_operator.errors import RejectedError, UnreadableError
 
 log = logging.getLogger("firebolt_operator.engine")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What came of it."""
-
-    problem: Stalled | None = None  # for a person
-    failure: OperatorError | None = None  # raised once the pass has done all else
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +23,20 @@ class BudgetKeeper:
     observer: Observer
     actor: Actor
 
-    async def keep(self, engine: FireboltEngine, wanted: int | str | None, blueprint: Blueprint) -> Kept:
+    async def keep(self, engine: FireboltEngine, wanted: int | str | None, blueprint: Blueprint) -> Stalled | None:
+        """What a person must mend. Raises what may go better the next time, and before the Service moves."""
         metadata = engine.metadata
         try:
             found = await self.observer.disruption_budget(metadata, is_wanted=wanted is not None)
             plan = decide_budget(wanted, found, engine.status, blueprint, metadata.uid)
             await self._carry_out(plan)
-        except FencedError:
-            raise
         except (RejectedError, UnreadableError) as err:
             # It will be refused again: a pass that failed for it would only come to everything else later.
             log.warning("disruption budget not kept", extra={"problem": str(err)})
             name = names.disruption_budget_name(metadata.name)
             text = f"PodDisruptionBudget {name}: {err}; until then node drains are not limited by it"
-            return Kept(problem=Stalled(EngineReason.ENSURE_FAILED, text))
-        except OperatorError as err:
-            return Kept(failure=err)
-        return Kept(problem=plan.problem)
+            return Stalled(EngineReason.ENSURE_FAILED, text)
+        return plan.problem
 
     async def remove(self, engine: FireboltEngine) -> None:
         """Of a deleted engine, if it is known. What is not, or is refused, goes by its owner reference."""
