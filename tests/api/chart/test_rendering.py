@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.admission.configurations import is_kept
 from firebolt_operator.settings import parse_settings
 from tests.support.chart import CHART, CRDS_CHART, RELEASE, arguments, helm, names, only, refusal, rendered
@@ -391,6 +392,26 @@ def test_images_by_digest(tag: str, expected: str) -> None:
     settings = parse_settings(arguments(manifests), {})
     assert settings.images.wake_agent == expected
     assert {"engine": settings.images.engine, "postgres": settings.images.postgres} == images
+
+
+def notes(plane: ControlPlane, values: dict[str, Any]) -> str:
+    """What people read after an installation."""
+    words = ("install", RELEASE, str(CHART), "--namespace", "system", "--dry-run=client", "--skip-crds")
+    done = helm(*words, "--kubeconfig", str(plane.kubeconfig), values=values)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.partition("NOTES:")[2]
+
+
+def test_notes_say_what_is_missing_and_where_mistakes_are_told(control_plane: ControlPlane) -> None:
+    quiet = notes(control_plane, {"image": {"repository": "registry.example/op"}})
+    assert "rollout status deployment/firebolt-operator" in quiet
+    assert "registry" not in quiet
+    assert "localhost/firebolt-operator:v0.1.0, which no registry has" in notes(control_plane, {})
+    told = notes(control_plane, {"webhook": {"enabled": False}, "engineResourceBounds": {"maxCPU": 4}})
+    assert "TemplateRejected on an engine or an instance" in told
+    assert "OperatorOwnedFieldSet on a class and FireboltEngineClassUnready on its engines" in told
+    assert "cpu 4, memory <unset>, ephemeral-storage <unset>" in told
+    assert "webhooks are off" not in quiet
 
 
 def test_kubernetes_that_is_too_old_is_refused() -> None:
