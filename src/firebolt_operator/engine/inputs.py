@@ -8,6 +8,7 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.manifests.owners import Owner
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.policy.bounds import ResourceBounds
 from firebolt_operator.refs import Manifest
 
@@ -18,15 +19,6 @@ class ClassInfo:
 
     name: str
     spec: EngineClassSpec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretMount:
-    """A Secret that the operator mounts into the engine container."""
-
-    volume: str
-    secret: str
-    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

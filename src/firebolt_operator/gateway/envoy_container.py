@@ -6,8 +6,9 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.gateway.envoy.http_filters import HEALTH_PATH
 from firebolt_operator.gateway.hardening import ENVOY_USER, hardened
-from firebolt_operator.gateway.inputs import GatewayInputs, SecretMount
+from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.manifests.images import component_pull_policy
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
 
 CONFIG_FOLDER: Final = "/etc/envoy"

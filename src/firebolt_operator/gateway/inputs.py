@@ -6,17 +6,8 @@ from firebolt_operator.api.gateway_times import GatewayTimes, gateway_times
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.manifests.components import user_pod_spec
 from firebolt_operator.manifests.reading import text
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretMount:
-    """A Secret that the operator mounts into the Envoy container."""
-
-    volume: str
-    secret: str
-    path: str
-    keys: tuple[str, ...] = ()  # empty means all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,13 +16,14 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.names import GROUP, VERSION
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, STATEFULSETS
 from firebolt_operator.api.serialise import parse_engine, parse_engine_class
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, SecretMount
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
 from firebolt_operator.engine.render.drift.statefulset import find_drift
 from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.errors import RejectedError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.manifests.images import kubernetes_pull_policy
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.api.engine.templates import (
     FRAGMENTS,

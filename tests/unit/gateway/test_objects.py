@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.gateway.inputs import GatewayTLS, SecretMount
+from firebolt_operator.gateway.inputs import GatewayTLS
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.manifests.hashes import content_hash
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
 from tests.support.gateways import AGENT_IMAGE, an_instance, gateway_inputs
 

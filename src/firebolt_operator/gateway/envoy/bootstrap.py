@@ -3,9 +3,9 @@
 import yaml
 
 from firebolt_operator.api import names
-from firebolt_operator.gateway.envoy.clusters import LOOPBACK, clusters
+from firebolt_operator.gateway.envoy.clusters import ADMIN_STATS, LOOPBACK, clusters, loopback_cluster
 from firebolt_operator.gateway.envoy.extensions import socket_address
-from firebolt_operator.gateway.envoy.listeners import listeners
+from firebolt_operator.gateway.envoy.listeners import listeners, stats_listener
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.refs import Manifest
 
@@ -13,6 +13,17 @@ from firebolt_operator.refs import Manifest
 def envoy_bootstrap(inputs: GatewayInputs) -> Manifest:
     return {
         "static_resources": {"listeners": listeners(inputs), "clusters": clusters(inputs)},
+        "admin": {"address": socket_address(LOOPBACK, names.PORT_ENVOY_ADMIN)},
+    }
+
+
+def closed_bootstrap(inputs: GatewayInputs) -> Manifest:
+    """While a listener is tightened: probes and metrics are served, and nothing listens for clients."""
+    return {
+        "static_resources": {
+            "listeners": [stats_listener(inputs)],
+            "clusters": [loopback_cluster(ADMIN_STATS, names.PORT_ENVOY_ADMIN)],
+        },
         "admin": {"address": socket_address(LOOPBACK, names.PORT_ENVOY_ADMIN)},
     }
 

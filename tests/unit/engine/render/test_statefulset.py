@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from firebolt_operator.engine.inputs import EngineInputs, SecretMount
+from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.render.config_map import engine_config_map
 from firebolt_operator.engine.render.services import engine_service, headless_service
 from firebolt_operator.engine.render.statefulset import engine_statefulset
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_inputs
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from firebolt_operator.engine.inputs import SecretMount
 from firebolt_operator.engine.render.statefulset import engine_statefulset
+from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
 from tests.support.engine_inputs import INSTANCE, engine_inputs, with_template
 
