@@ -33,7 +33,7 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.ports import free_port
 from firebolt_operator.admission.server import webhook_path
 from firebolt_operator.admission.webhooks import VALIDATE
-from firebolt_operator.api.names import GROUP, VERSION
+from firebolt_operator.api.names import ANNOTATION_TRUST, GROUP, TRUST_BY_OPERATOR, VERSION
 from firebolt_operator.refs import Manifest
 from tests.support.crds import install_crds
 
@@ -157,7 +157,8 @@ def install(plane: ControlPlane, port: int) -> None:
         "admissionReviewVersions": ["v1"],
     }
     kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
-    plane.http.create(CONFIGURATIONS, {**kind, "metadata": {"name": NAME}, "webhooks": [webhook]})
+    metadata = {"name": NAME, "annotations": {ANNOTATION_TRUST: TRUST_BY_OPERATOR}}
+    plane.http.create(CONFIGURATIONS, {**kind, "metadata": metadata, "webhooks": [webhook]})
 
 
 def is_judging(plane: ControlPlane) -> bool:
