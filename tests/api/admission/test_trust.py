@@ -103,7 +103,7 @@ def test_no_request_is_lost_while_certificates_and_authorities_change(short_live
         authorities.update(each.tbs_certificate_bytes for each in certificates(short_lived, "ca.crt"))
         return len(authorities) > 1 and len(certificates(short_lived, "ca.crt")) == 1
 
-    counts = Load(short_lived, threads=4).until(look, seconds=600)
+    counts = Load(short_lived, threads=2).until(look, seconds=600)
     print(f"{counts}; {len(seen)} certificates of {len(authorities)} authorities were shown")
     assert set(counts) == {"201"}
     assert len(seen) > 2
