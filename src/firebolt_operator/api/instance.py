@@ -8,6 +8,7 @@ from msgspec import Meta
 from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.model import Duration, Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
+from firebolt_operator.api.postgres_storage import SIZE_RULE, PostgresStorageSpec
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSSpec
 
 IDENTIFIER = r"^[A-Za-z0-9_.\-]+$"
@@ -50,6 +51,9 @@ class MetadataSpec(Model, frozen=True, kw_only=True):
     postgres: Annotated[
         PostgresSpec | None, note("A PostgreSQL server of your own; absent means the operator runs one.")
     ] = None
+    postgres_storage: Annotated[
+        PostgresStorageSpec, note("Disk and resources of the PostgreSQL that the operator runs.")
+    ] = PostgresStorageSpec()
 
 
 class GatewaySpec(Model, frozen=True, kw_only=True):
@@ -91,7 +95,9 @@ class InstanceSpec(Model, frozen=True, kw_only=True):
             default="ApiserverProxy",
         ),
     ] = "ApiserverProxy"
-    metadata: Annotated[MetadataSpec, note("The metadata service.", **{"x-kubernetes-validations": [METADATA_RULE]})]
+    metadata: Annotated[
+        MetadataSpec, note("The metadata service.", **{"x-kubernetes-validations": [METADATA_RULE, SIZE_RULE]})
+    ]
     gateway: Annotated[GatewaySpec, note("The Envoy gateway that clients talk to.")]
     auth: Annotated[AuthSpec | None, note("Authentication.", **{"x-kubernetes-validations": [AUTH_RULE]})] = None
     tls: Annotated[TLSSpec | None, note("TLS of the gateway and of the engines.")] = None

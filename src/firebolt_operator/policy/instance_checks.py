@@ -15,6 +15,7 @@ from firebolt_operator.policy.auth_checks import check_auth, check_auth_update
 from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
 from firebolt_operator.policy.owned_fields import check_owned_fields
+from firebolt_operator.policy.postgres_storage import check_postgres_storage
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
 from firebolt_operator.policy.template_size import check_size, manageable
@@ -80,6 +81,7 @@ def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
     return [
         *check_metadata_template(instance.spec),
         *_secret_errors(instance, template, METADATA.child("template"), component_rules.METADATA),
+        *check_postgres_storage(instance.spec.metadata.postgres_storage, METADATA.child("postgresStorage")),
     ]
 
 

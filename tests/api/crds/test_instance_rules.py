@@ -8,6 +8,7 @@ from firebolt_operator.refs import Manifest
 from tests.api.crds.conftest import Stored
 
 FRAGMENT: Manifest = {"spec": {"serviceAccountName": "someone"}}
+FIXED_SIZE = "spec.metadata.postgresStorage.size cannot change once the instance exists"
 
 
 def an_instance(**fields: object) -> Manifest:
@@ -17,6 +18,10 @@ def an_instance(**fields: object) -> Manifest:
 def postgres(**fields: object) -> Manifest:
     server = {"host": "pg.example.com", "database": "db", "credentialsSecretRef": {"name": "pg"}}
     return an_instance(metadata={"postgres": server | fields})
+
+
+def storage(size: object, **metadata: object) -> Manifest:
+    return an_instance(metadata={"postgresStorage": {"size": size}} | metadata)
 
 
 def certificate(*, issuer: str = "ca-a", **fields: object) -> Manifest:
@@ -51,6 +56,12 @@ def listener(name: str, *, issuer: str = "ca-a", enabled: bool = True, **fields:
         pytest.param(postgres(), id="a-database-by-host-name"),
         pytest.param(postgres(host="10.0.0.1"), id="a-database-by-ipv4-address"),
         pytest.param(postgres(host="[2001:db8::1]"), id="a-database-by-ipv6-address"),
+        pytest.param(storage("20Gi"), id="a-size-of-the-database"),
+        pytest.param(storage(20_000_000_000), id="a-size-of-the-database-in-bytes"),
+        pytest.param(
+            an_instance(metadata={"postgresStorage": {"resources": {"requests": {"cpu": 1, "memory": "1Gi"}}}}),
+            id="resources-of-the-database",
+        ),
         pytest.param(an_instance(id="x" * 128), id="the-longest-id"),
         pytest.param(an_instance(gateway={"metricsPort": 1}), id="the-lowest-metrics-port"),
         pytest.param(an_instance(gateway={"metricsPort": 65535}), id="the-highest-metrics-port"),
@@ -79,6 +90,9 @@ async def test_accepted_instances(stored: Stored, spec: Manifest) -> None:
             "spec.metadata.configFormat: Unsupported value",
             id="an-unknown-configuration-format",
         ),
+        pytest.param(storage("0"), "postgresStorage.size must be more than 0", id="a-database-without-room"),
+        pytest.param(storage("-1Gi"), "postgresStorage.size must be more than 0", id="a-database-of-less-than-nothing"),
+        pytest.param(storage("big"), "spec.metadata.postgresStorage.size: Invalid value", id="a-size-in-words"),
         pytest.param(
             postgres(host="<host>pg</host>"), "spec.metadata.postgres.host: Invalid value", id="tags-in-a-host"
         ),
@@ -145,6 +159,10 @@ async def test_rejected_instances(stored: Stored, spec: Manifest | None, complai
     [
         pytest.param(an_instance(), an_instance(id="01H"), id="an-absent-id-is-filled-in"),
         pytest.param(an_instance(id=""), an_instance(id="01H"), id="an-empty-id-is-filled-in"),
+        pytest.param(an_instance(), storage("10Gi"), id="the-default-size-said-aloud"),
+        pytest.param(storage("10Gi"), an_instance(), id="the-default-size-left-out"),
+        pytest.param(storage("1024Mi"), storage("1Gi"), id="the-same-size-in-other-words"),
+        pytest.param(storage("5Gi"), storage("5Gi", configFormat="YAML"), id="the-same-size-and-something-else"),
         pytest.param(
             listener("engine"),
             listener("engine", issuer="ca-b", enabled=False),
@@ -168,6 +186,15 @@ async def test_accepted_changes_of_instances(stored: Stored, before: Manifest, a
         ),
         pytest.param(
             an_instance(id="a"), an_instance(id=""), "spec.id is immutable once set", id="the-instance-id-emptied"
+        ),
+        pytest.param(storage("5Gi"), storage("6Gi"), FIXED_SIZE, id="a-larger-database"),
+        pytest.param(an_instance(), storage("11Gi"), FIXED_SIZE, id="larger-than-the-default"),
+        pytest.param(storage("5Gi"), an_instance(), FIXED_SIZE, id="the-size-left-out"),
+        pytest.param(
+            storage("5Gi"),
+            an_instance(metadata=postgres()["metadata"]),
+            FIXED_SIZE,
+            id="a-size-that-leaves-its-database",
         ),
         pytest.param(
             local_auth(signingAlgorithm="ES384"),

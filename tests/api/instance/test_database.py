@@ -46,6 +46,20 @@ async def test_the_password_is_minted_once(operator: Operator, person: Person) -
     assert await version(person) == secret["metadata"]["resourceVersion"]
 
 
+async def test_a_database_of_another_size_comes_to_rest(operator: Operator, person: Person) -> None:
+    """The server writes quantities its own way: they must not look like drift for ever."""
+    resources = {"requests": {"cpu": 1, "memory": "1024Mi"}, "limits": {"memory": "2048Mi"}}
+    await person.make_instance(metadata={"postgresStorage": {"size": "2048Mi", "resources": resources}})
+    await operator.until_ready()
+    spec = (await person.read(STATEFULSETS, "inst-metadata-pg"))["spec"]
+    assert spec["volumeClaimTemplates"][0]["spec"]["resources"] == {"requests": {"storage": "2Gi"}}
+    assert spec["template"]["spec"]["containers"][0]["resources"]["limits"] == {"memory": "2Gi"}
+    await operator.settled()
+    operator.requests.seen.clear()
+    assert await operator.next_pass() == "at rest"
+    assert operator.requests.seen == {}
+
+
 async def test_a_secret_made_beforehand_is_taken_as_it_is(operator: Operator, person: Person) -> None:
     data = {"username": "firebolt", "password": "mine", "database": "firebolt_metadata"}
     made = await person.make_secret(CREDENTIALS, data)

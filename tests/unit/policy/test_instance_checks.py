@@ -23,6 +23,8 @@ from tests.unit.policy.builders import (
 
 POSTGRES: Manifest = {"host": "pg.example.com", "database": "firebolt", "credentialsSecretRef": {"name": "pg"}}
 HOSTNAME = a_template(hostname="x")
+RESOURCES = "spec.metadata.postgresStorage.resources"
+NO_QUANTITY = "must be a quantity of 0 or more, such as 500m or 1Gi"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,37 @@ def test_metadata_replicas_other_than_one_are_refused(replicas: int) -> None:
         f"spec.metadata.replicas: Invalid value: {replicas}: metadata replicas must be 1;"
         " two metadata services must never write to one database"
     )
+
+
+@pytest.mark.parametrize(
+    ("resources", "refused"),
+    [
+        pytest.param({"requests": {"cpu": "1"}, "limits": {"cpu": "1000m"}}, "", id="as-much-as-the-limit"),
+        pytest.param({"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}, "", id="limits-of-something-else"),
+        pytest.param(
+            {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}},
+            f'{RESOURCES}.requests[memory]: Invalid value: "2Gi": must be at most the limit, which is 1Gi',
+            id="more-than-the-limit",
+        ),
+        pytest.param(
+            {"limits": {"cpu": "-1"}},
+            f'{RESOURCES}.limits[cpu]: Invalid value: "-1": {NO_QUANTITY}',
+            id="less-than-nothing",
+        ),
+        pytest.param(
+            {"requests": {"cpu": "much"}, "limits": {"cpu": "more"}},
+            f'[{RESOURCES}.limits[cpu]: Invalid value: "more": {NO_QUANTITY},'
+            f' {RESOURCES}.requests[cpu]: Invalid value: "much": {NO_QUANTITY}]',
+            id="words",
+        ),
+    ],
+)
+def test_resources_of_the_internal_database(resources: Manifest, refused: str) -> None:
+    instance = an_instance(metadata={"postgresStorage": {"resources": resources}})
+    assert aggregate(check_instance(instance)) == refused
+    rejected = rejected_component(instance)
+    found = (rejected.condition, rejected.reason) if rejected else None
+    assert found == (("MetadataReady", "SpecInvalid") if refused else None)
 
 
 @pytest.mark.parametrize("reference", [{}, {"name": ""}])

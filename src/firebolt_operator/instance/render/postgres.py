@@ -1,10 +1,13 @@
-"""The internal PostgreSQL: its credentials, its StatefulSet and its Service. There are no knobs for users."""
+"""The internal PostgreSQL: its credentials, its StatefulSet and its Service."""
 
 from typing import Final
+
+import msgspec
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
+from firebolt_operator.api.postgres_storage import DEFAULT_RESOURCES
 from firebolt_operator.instance.database_login import DATABASE, KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME, USER
 from firebolt_operator.manifests.components import component_metadata
 from firebolt_operator.manifests.images import component_pull_policy
@@ -53,6 +56,7 @@ def postgres_service(instance: FireboltInstance) -> Manifest:
 def postgres_statefulset(instance: FireboltInstance, image: str) -> Manifest:
     name = names.postgres_name(instance.metadata.name)
     labels = component_labels(instance.metadata.name, names.COMPONENT_POSTGRES)
+    size = instance.spec.metadata.postgres_storage.size
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -68,7 +72,7 @@ def postgres_statefulset(instance: FireboltInstance, image: str) -> Manifest:
                     "apiVersion": "v1",
                     "kind": "PersistentVolumeClaim",
                     "metadata": {"name": "data", "labels": labels},
-                    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}},
+                    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}},
                 }
             ],
         },
@@ -93,6 +97,7 @@ def _pod(instance: FireboltInstance, image: str) -> Manifest:
 
 def _container(instance: FireboltInstance, image: str) -> Manifest:
     credentials = names.metadata_credentials_name(instance.metadata.name)
+    resources = instance.spec.metadata.postgres_storage.resources or DEFAULT_RESOURCES
     return {
         "name": "postgresql",
         "image": image,
@@ -104,10 +109,7 @@ def _container(instance: FireboltInstance, image: str) -> Manifest:
             _from_secret("POSTGRES_DB", credentials, KEY_DATABASE),
             {"name": "PGDATA", "value": DATA_DIRECTORY},
         ],
-        "resources": {
-            "requests": {"cpu": "25m", "memory": "64Mi"},
-            "limits": {"cpu": "250m", "memory": "256Mi"},
-        },
+        "resources": msgspec.to_builtins(resources),
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": UID,

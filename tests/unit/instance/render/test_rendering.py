@@ -43,6 +43,15 @@ def test_postgres_objects() -> None:
     assert rendered == golden("postgres.yaml")
 
 
+def test_given_size_and_resources_when_rendered_then_the_database_has_just_these() -> None:
+    storage = {"size": "20Gi", "resources": {"requests": {"cpu": 1}, "limits": {"memory": "2Gi"}}}
+    spec = postgres_statefulset(an_instance(metadata={"postgresStorage": storage}), "postgres:16-alpine")["spec"]
+    (claim,) = spec["volumeClaimTemplates"]
+    assert claim["spec"]["resources"] == {"requests": {"storage": "20Gi"}}
+    (container,) = spec["template"]["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": 1}, "limits": {"memory": "2Gi"}}
+
+
 def test_metadata_objects() -> None:
     instance = an_instance()
     rendered = [
