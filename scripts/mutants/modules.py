@@ -9,6 +9,9 @@ TESTS = REPOSITORY / "tests/unit"
 
 DECIDING = {
     "policy": ["*"],
+    "admission": ["decide/*", "classes", "engines", "instances", "reading"],
+    "auth": ["*", "decide/*", "render/*"],
+    "tls": ["*", "decide/*", "render/*"],
     "manifests": ["*"],
     "gateway": ["**/*"],
     "engineclass": ["decide/*"],

@@ -4,8 +4,15 @@ import pytest
 
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine import EngineStatus
-from firebolt_operator.engine.decide.conditions import instance_not_ready, ready_verdict, with_verdict
-from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, PodCount
+from firebolt_operator.engine.decide.conditions import (
+    active_facts,
+    counted,
+    instance_not_ready,
+    instance_ready,
+    ready_verdict,
+    with_verdict,
+)
+from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, GenerationFacts, PodCount
 from firebolt_operator.reconciling.verdicts import Verdict
 from tests.support.engines import NOON, SECOND, a_generation, a_status, some_facts
 
@@ -115,3 +122,31 @@ def test_the_transition_time_moves_only_when_the_status_flips() -> None:
         (NOON, "InstanceNotReady", 2)
     ]
     assert [each.last_transition_time for each in flipped.conditions] == [later]
+
+
+def test_a_ready_instance_is_called_so() -> None:
+    found = Verdict(status="True", reason="InstanceReady", message="Referenced FireboltInstance is ready")
+    assert instance_ready() == found
+
+
+ROLLING = some_facts(current=a_generation(1, total=3, ready=1), active=a_generation(0, total=2, ready=2))
+
+
+@pytest.mark.parametrize(("active", "generation"), [(0, ROLLING.active), (1, ROLLING.current)])
+def test_the_generation_that_serves_is_the_one_that_the_new_status_names(
+    active: int, generation: GenerationFacts
+) -> None:
+    assert active_facts(ROLLING, a_status(current_generation=1, active_generation=active)) is generation
+
+
+@pytest.mark.parametrize(
+    ("active", "total", "ready", "selector"),
+    [
+        pytest.param(-1, 0, 0, "", id="nothing-serves-yet"),
+        pytest.param(0, 2, 2, "firebolt.io/engine=eng,firebolt.io/generation=0", id="the-old-one-serves"),
+        pytest.param(1, 3, 1, "firebolt.io/engine=eng,firebolt.io/generation=1", id="the-new-one-serves"),
+    ],
+)
+def test_the_pods_that_serve_are_counted(active: int, total: int, ready: int, selector: str) -> None:
+    found = counted(a_status(current_generation=1, active_generation=active), ROLLING, "eng")
+    assert (found.replicas, found.ready_replicas, found.selector) == (total, ready, selector)
