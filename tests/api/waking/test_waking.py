@@ -86,10 +86,12 @@ async def test_given_more_clients_than_fit_when_the_engine_is_parked_then_the_su
 async def test_given_a_client_that_leaves_when_the_engine_is_parked_then_it_wakes_all_the_same(
     person: Person, operator: Operator, start_gateway: StartGateway
 ) -> None:
-    async with start_gateway() as gateway:
-        await parked(person, operator)
-        with pytest.raises(TimeoutError):
-            await gateway.client.query("/?id=gone", deadline=0.05)
+    async with start_gateway() as gateway, asyncio.TaskGroup() as group:
+        await parked(person, operator, UNREADY)
+        leaving = group.create_task(gateway.client.query("/?id=gone", deadline=60))
+        await gateway.until_held(1)
+        leaving.cancel()
+        await let_in(person)
         await operator.until_phase("stable")
         await gateway.agent.until_metric("firebolt_gateway_wake_callers_left_total", 1)
         assert gateway.cluster.ledger.of("gone") == []
