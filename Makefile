@@ -14,7 +14,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard image image-docker gitops lock plugin mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard docs image image-docker gitops lock plugin mutants fuzz bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -67,7 +67,7 @@ types: setup
 imports: setup
 	@echo "==> import layers" && PYTHONPATH=src $(BIN)/lint-imports
 
-check: fmt-check lint types imports test  ## what CI runs, but for the search and the end-to-end tests
+check: fmt-check lint types imports docs test  ## what CI runs, but for the search and the end-to-end tests
 
 run: setup  ## the operator out of cluster, on the current kubeconfig
 	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
@@ -92,6 +92,9 @@ image: setup  ## the operator's image as an OCI archive, with what is in it; REF
 
 image-docker:  ## the same with a container builder, from the Dockerfile; REFERENCE=host/name:tag BUILDER=podman
 	@$(BUILDER) build --tag $(REFERENCE) .
+
+docs: setup  ## the docs as a site, into build/site; a link that leads nowhere fails
+	@echo "==> docs" && $(BIN)/python -m scripts.docs_site build/docs && $(BIN)/zensical build --clean --strict
 
 gitops: setup  ## write the health checks for Argo CD and Flux
 	@$(PY) scripts/write_gitops.py
