@@ -23,8 +23,11 @@ def test_every_page_can_be_reached_from_the_navigation() -> None:
     assert sorted(reached) == PAGES
 
 
-def test_no_font_is_fetched_from_elsewhere() -> None:
+def test_nothing_is_fetched_from_elsewhere() -> None:
+    """Diagrams in the text would be drawn by a script of a third party; pictures are files of ours."""
     assert SITE["theme"]["font"] is False
+    foreign = re.compile(r"```mermaid|!\[[^]]*\]\(https?:")
+    assert [page.name for page in PAGES if foreign.search(page.read_text())] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
