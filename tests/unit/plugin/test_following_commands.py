@@ -24,7 +24,7 @@ def with_uid(manifest: Manifest) -> Manifest:
 
 
 ROLLING = an_unready_engine("Rolling", "Engine is in creating phase", currentGeneration=1)
-ARRIVED = an_engine(status=a_resting_status(currentGeneration=1, activeGeneration=1))
+ARRIVED = an_engine(status=a_resting_status(currentGeneration=1, activeGeneration=1, readyReplicas=0))
 CHILDREN = [with_uid(a_statefulset(0)), with_uid(a_statefulset(1)), with_uid(a_pod(is_ready=True))]
 
 

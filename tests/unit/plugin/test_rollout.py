@@ -94,9 +94,12 @@ RECONCILING = a_condition("Reconciling", "True", "Rolling", "comparing")
 @pytest.mark.parametrize(
     ("engine", "arrival"),
     [
-        pytest.param(an_engine(), Arrival.ARRIVED, id="ready"),
+        pytest.param(an_engine(status=a_resting_status(readyReplicas=1)), Arrival.ARRIVED, id="ready"),
+        pytest.param(an_engine(), Arrival.ON_THE_WAY, id="a-ready-pod-is-not-told-of-yet"),
         pytest.param(
-            an_engine(status=a_resting_status(phase="stopped", conditions=[STOPPED])), Arrival.ARRIVED, id="stopped"
+            an_engine(status=a_resting_status(phase="stopped", conditions=[STOPPED], readyReplicas=0)),
+            Arrival.ARRIVED,
+            id="stopped",
         ),
         pytest.param(an_unready_engine("Rolling"), Arrival.ON_THE_WAY, id="rolling"),
         pytest.param(an_engine(status={}), Arrival.ON_THE_WAY, id="new"),
@@ -111,7 +114,7 @@ RECONCILING = a_condition("Reconciling", "True", "Rolling", "comparing")
     ],
 )
 def test_whether_it_has_arrived(engine: Manifest | None, arrival: Arrival) -> None:
-    assert seen(engine).arrival is arrival
+    assert seen(engine, a_pod(is_ready=True)).arrival is arrival
     assert drawn(seen(engine))
 
 

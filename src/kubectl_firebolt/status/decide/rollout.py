@@ -88,7 +88,14 @@ def _arrival(seen: Seen) -> Arrival:
         return Arrival.STUCK
     is_told = int(seen.status.get("observedGeneration") or 0) >= int(seen.there["metadata"].get("generation", 0))
     is_moving = is_true(condition_of(seen.there, names.CONDITION_RECONCILING))
-    return Arrival.ARRIVED if is_well(seen) and is_told and not is_moving else Arrival.ON_THE_WAY
+    has_arrived = is_well(seen) and is_told and not is_moving and _is_shown(seen)
+    return Arrival.ARRIVED if has_arrived else Arrival.ON_THE_WAY
+
+
+def _is_shown(seen: Seen) -> bool:
+    """Pods are watched apart from their engine: it may be known to serve before its last pod is known to be ready."""
+    serving = seen.pods_of(int(seen.status.get("activeGeneration", -1)))
+    return sum(map(is_ready, serving)) >= int(seen.status.get("readyReplicas") or 0)
 
 
 def _generations(seen: Seen) -> list[Generation]:
