@@ -185,7 +185,7 @@ async def test_given_a_silent_server_then_a_read_is_transient_at_its_deadline() 
     async with WireServer(silence) as server, a_client(server.url) as client:
         with pytest.raises(TransientError, match="the deadline passed"):
             await client.pod_proxy_get(a_pod(), 9090, "/metrics", timeout=0.05)
-        assert len(server.requests) == 1
+        assert len(server.requests) <= 1  # it is not asked again; a busy machine may not even send the first in time
 
 
 async def test_given_a_cancelled_write_then_it_is_unanswered_too() -> None:
