@@ -118,5 +118,5 @@ bench: programs  ## benchmarks; each prints a table
 	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done
 
 clean:  ## remove what make made here (not the cache of built programs)
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
