@@ -52,6 +52,12 @@ class EngineReconciler:
             return Outcome("finalizer added", AtOnce())
         return await EnginePass(self._dependencies, engine).run()
 
+    def confirmed(self, key: Key) -> None:
+        """A pass came to the same as the last one."""
+        engine = self._dependencies.caches.engines.get(key)
+        if engine is not None:
+            self._dependencies.recorder.reconciled(engine, self._dependencies.clock.now())
+
     async def _unreadable(self, ref: Ref) -> Outcome:
         """All that its owner gets to see is an event; and it must be possible to delete it."""
         body = await self._dependencies.reader.get_raw(ref)

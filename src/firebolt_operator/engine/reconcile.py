@@ -12,7 +12,7 @@ from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EnginePhase, EngineReason
 from firebolt_operator.engine.act.replicas import TERMINAL, Adjustment, ReplicaAdjuster
 from firebolt_operator.engine.blueprint import Blueprint
-from firebolt_operator.engine.decide.conditions import active_facts, ready_verdict
+from firebolt_operator.engine.decide.conditions import active_facts, is_lasting, ready_verdict
 from firebolt_operator.engine.decide.draining import DrainRules, needs_probe
 from firebolt_operator.engine.decide.gates import Refusal
 from firebolt_operator.engine.decide.losses import must_be_rendered
@@ -37,7 +37,7 @@ from firebolt_operator.errors import (
     TransientError,
     UnreadableError,
 )
-from firebolt_operator.look_again import After, sooner
+from firebolt_operator.look_again import After, WhenChanged, sooner
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest, News
 from firebolt_operator.runtime.controller import Outcome
@@ -174,7 +174,9 @@ class EnginePass:
             await self._dependencies.warner.warn(self._engine.metadata, warning)
         await self._warn_overdue(overdue)
         await self._tell(*plan.news, *rollout_news(before, adjusted.status, plan.reason), *adjusted.news)
-        return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again))
+        has_deadline = not plan.is_at_rest or not isinstance(adjusted.look_again, WhenChanged)
+        is_settled = not has_deadline and is_lasting(adjusted.status)
+        return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again), is_settled=is_settled)
 
     async def _keep_budget(self, met: Met) -> Stalled | None:
         asked = effective_disruption_budget(self._spec, met.engine_class)

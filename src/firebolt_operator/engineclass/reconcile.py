@@ -62,7 +62,7 @@ class EngineClassReconciler:
             await add_finalizer(ref, engine_class.metadata, names.FINALIZER_ENGINE_CLASS, self.writer)
             return Outcome("finalizer added", AtOnce())
         await self._tell(engine_class, await self._engines_to_tell_of(engine_class))
-        return Outcome("judged", REST)
+        return Outcome("judged", REST, is_settled=True)
 
     async def _unreadable(self, ref: Ref) -> Outcome:
         """Its engines are told; nothing is judged or written, but it must be possible to delete it."""

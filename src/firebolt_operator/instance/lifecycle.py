@@ -50,6 +50,12 @@ class InstanceReconciler:
             return await self._delete(key, instance)
         return await InstancePass(self._dependencies, observer, instance).run()
 
+    def confirmed(self, key: Key) -> None:
+        """A pass came to the same as the last one."""
+        instance = self._dependencies.caches.instances.get(key)
+        if instance is not None:
+            self._dependencies.recorder.reconciled(instance, self._dependencies.clock.now())
+
     async def _unreadable(self, key: Key) -> Outcome:
         """All that its owner gets to see is an event; and it must be possible to delete it."""
         ref = Ref(self._dependencies.caches.instances.resource, *key)

@@ -97,3 +97,4 @@ class InstancePlan:
     steps: tuple[Step, ...] = ()
     problem: Problem | None = None
     warnings: tuple[Warn, ...] = ()
+    is_settled: bool = False  # nothing in it is due at a certain time

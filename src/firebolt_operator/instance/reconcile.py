@@ -83,7 +83,7 @@ class InstancePass:
             # Before the status: whoever dies in between warns again rather than never.
             await self._dependencies.warner.warn(self._instance.metadata, warning)
         await self._write(plan.status)
-        return Outcome(plan.reason, plan.look_again)
+        return Outcome(plan.reason, plan.look_again, is_settled=plan.is_settled)
 
     async def _end_early(
         self, situation: Situation, problem: Problem, failure: StepFailure | None

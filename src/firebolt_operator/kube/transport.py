@@ -18,6 +18,7 @@ import msgspec
 from yarl import URL
 
 from firebolt_operator.errors import AnswerTooLongError, FencedError, TransientError
+from firebolt_operator.evidence import spoil
 from firebolt_operator.kube.attempt import CURRENT, AdmittedRequest, Attempt
 from firebolt_operator.kube.bodies import TooLongError, whole_body
 from firebolt_operator.kube.credentials import Credentials
@@ -124,6 +125,7 @@ class Transport:
 
     async def exchange(self, call: Call) -> Answer:
         """An answer of any code; silence raises."""
+        spoil()
         pauses = Pauses(call.timeout_seconds, can_repeat=call.can_repeat)
         has_renewed = has_reread = False
         while True:

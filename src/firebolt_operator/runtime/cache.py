@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from firebolt_operator.errors import ExpiredError
+from firebolt_operator.evidence import noted
 from firebolt_operator.kube.ports import WatchEvent
 from firebolt_operator.kube.transport import ANSWER_LIMIT
 from firebolt_operator.refs import Ref, Resource
@@ -51,6 +52,7 @@ class Cache(Store[T]):
         self.coverage = coverage
         self._tombstones = Tombstones()
         self._suspects: set[Key] = set()
+        self._find_suspect = self._suspects.__contains__
         self._watermarks: dict[str, int] = {}
         self._is_first_list = False
         self._listings: dict[str, Listing] = {}  # by part; one that failed stays until the next one is asked for
@@ -67,7 +69,7 @@ class Cache(Store[T]):
 
     def is_suspect(self, key: Key) -> bool:
         """A write to this object was never answered: only a live read can tell what it is now."""
-        return key in self._suspects
+        return noted(self._find_suspect, key)
 
     def clear_suspect(self, key: Key) -> None:
         self._suspects.discard(key)

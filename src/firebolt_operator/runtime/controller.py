@@ -32,6 +32,7 @@ class Outcome:
 
     reason: str
     look_again: LookAgain = WHEN_CHANGED
+    is_settled: bool = False  # whoever reads the same comes to the same, whatever the time: `look_again` is no deadline
 
 
 Reconcile = Callable[[K], Awaitable[Outcome]]

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from firebolt_operator.errors import UnreadableError
+from firebolt_operator.evidence import noted, spoil
 from firebolt_operator.kube.set_aside import SetAside
 from firebolt_operator.kube.transport import ANSWER_LIMIT
 from firebolt_operator.runtime.indexes import Indexes, IndexFunction
@@ -28,7 +29,7 @@ class Entry(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
 
 class Store(Generic[T]):
-    """Values are shared by all readers: nobody changes them."""
+    """Values are shared by all readers: nobody changes them. Whatever is read here is noted as evidence of the pass."""
 
     def __init__(
         self,
@@ -48,19 +49,25 @@ class Store(Generic[T]):
         self._broken_in: dict[str, dict[Key, Aside]] = {}  # the same by namespace
         self._subscribers: list[Subscriber[T]] = []
         self._aside_subscribers: list[AsideSubscriber] = []
+        # Made once, because what a pass rests on is kept for as long as its object rests.
+        self._find = self._entries.get
+        self._find_keys = self._indexes.keys
+        self._find_broken = self._broken_in.get
 
     def __len__(self) -> int:
+        spoil()
         return len(self._entries) - len(self._broken)
 
     def get(self, key: Key) -> T | None:
-        entry = self._entries.get(key)
+        entry = noted(self._find, key)
         return None if entry is None else entry.value
 
     def known(self, key: Key) -> T | None:
         """For whoever acts on an absence; raises UnreadableError for an object that is there, but was set aside."""
+        value = self.get(key)
         if key in self._broken:
             raise UnreadableError(f"{self._kind} {'/'.join(filter(None, key))} is there, but cannot be decoded")
-        return self.get(key)
+        return value
 
     def decode(self, body: bytes) -> T:
         """Raises UnreadableError, whatever the projection raises."""
@@ -75,23 +82,28 @@ class Store(Generic[T]):
 
     def version(self, key: Key) -> int:
         """The resourceVersion known of an object, 0 if none is."""
-        entry = self._entries.get(key)
+        entry = noted(self._find, key)
         return 0 if entry is None else entry.version
 
     def values(self) -> list[T]:
+        spoil()
         return [value for key in sorted(self._entries) if (value := self.get(key)) is not None]
 
     def by_index(self, name: str, term: str) -> list[T]:
-        return [value for key in self._indexes.keys(name, term) if (value := self.get(key)) is not None]
+        return [value for key in noted(self._find_keys, (name, term)) if (value := self.get(key)) is not None]
 
     @property
     def broken(self) -> frozenset[Key]:
         """Objects that were set aside. They are there: whoever does not find one must not take it for missing."""
+        spoil()
         return frozenset(self._broken)
 
     def set_aside(self, namespace: str | None = None) -> list[Aside]:
         """Those of one namespace, or all: what a tenant made unreadable need not cost anybody else a look."""
-        found = self._broken if namespace is None else self._broken_in.get(namespace, {})
+        found: dict[Key, Aside] | None = self._broken if namespace is None else noted(self._find_broken, namespace)
+        if found is None:
+            return []
+        spoil()  # it is changed in place
         return [found[key] for key in sorted(found)]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:

@@ -30,6 +30,7 @@ from firebolt_operator.runtime.controller import Controller
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.resting import RestingPasses
 from firebolt_operator.wiring.factory import ControllerFactory
 
 REQUEST_TIME: Final = timedelta(seconds=61)
@@ -75,10 +76,9 @@ def _engine_controller(factory: ControllerFactory, caches: EngineCaches) -> Cont
         scrapes=ScrapePlaces(factory.clock, passes=settings.concurrent_passes),
         blueprint=MemoisedRenderer(),
     )
-    queue = factory.queue(CONTROLLER_ENGINE)
-    controller = factory.controller(
-        CONTROLLER_ENGINE, "FireboltEngine", queue, EngineReconciler(dependencies).reconcile
-    )
+    queue, reconciler = factory.queue(CONTROLLER_ENGINE), EngineReconciler(dependencies)
+    passes = RestingPasses(reconciler.reconcile, reconciler.confirmed)
+    controller = factory.controller(CONTROLLER_ENGINE, "FireboltEngine", queue, passes.run)
     referring = engine_watches.EnginesOf(caches.engines)
     controller.watches(caches.engines, engine_watches.engine_changed)
     controller.watches(caches.instances, referring.instance_changed)
@@ -106,7 +106,8 @@ def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Contr
         request_time=REQUEST_TIME if factory.settings.webhooks else timedelta(0),
     )
     queue = factory.queue(CONTROLLER_ENGINE_CLASS)
-    controller = factory.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, reconciler.reconcile)
+    passes = RestingPasses[Key](reconciler.reconcile, lambda _key: None)
+    controller = factory.controller(CONTROLLER_ENGINE_CLASS, "FireboltEngineClass", queue, passes.run)
     controller.watches(caches.engine_classes, class_watches.class_changed)
     controller.watches(caches.engines, class_watches.engine_changed)
     controller.watches_aside(caches.engine_classes, class_watches.aside_class)
@@ -137,9 +138,9 @@ def _instance_controller(factory: ControllerFactory, caches: InstanceCaches) -> 
         entropy=secrets.token_bytes,
         operator_account=factory.settings.operator_account,
     )
-    controller = factory.controller(
-        CONTROLLER_INSTANCE, "FireboltInstance", queue, InstanceReconciler(dependencies).reconcile
-    )
+    reconciler = InstanceReconciler(dependencies)
+    passes = RestingPasses(reconciler.reconcile, reconciler.confirmed)
+    controller = factory.controller(CONTROLLER_INSTANCE, "FireboltInstance", queue, passes.run)
     controller.watches(caches.instances, instance_watches.instance_changed)
     controller.watches_aside(caches.instances, instance_watches.aside_instance)
     for cache in (*caches.children,):

@@ -7,6 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from firebolt_operator.errors import ExpiredError, TransientError
+from firebolt_operator.evidence import gathering
 from firebolt_operator.kube.lease import LEASES
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.kube.reading import SCRAPE_LIMIT
@@ -37,6 +38,13 @@ def a_page(*names: str, token: str = "") -> Manifest:
 async def test_what_does_not_exist_is_none() -> None:
     async with WireServer(answer(404, status(404, "NotFound", "x"))) as server, a_client(server.url) as client:
         assert await client.get(SETTINGS) is None
+
+
+async def test_whoever_asks_the_server_rests_on_more_than_caches() -> None:
+    async with WireServer(answer(200, a_config_map())) as server, a_client(server.url) as client:
+        with gathering() as evidence:
+            await client.get(SETTINGS)
+    assert evidence.is_spoiled
 
 
 async def test_pages_follow_the_token_and_keep_items_as_text() -> None:

@@ -11,6 +11,8 @@ from firebolt_operator.api.names import EnginePhase, EngineReason
 from firebolt_operator.engine.facts import EngineFacts, GenerationFacts
 from firebolt_operator.reconciling.verdicts import Verdict
 
+LASTING = frozenset({EngineReason.ENGINE_READY, EngineReason.STOPPED})
+
 
 def with_verdict(
     status: EngineStatus, kind: str, verdict: Verdict, *, spec_generation: int, now: datetime
@@ -47,6 +49,12 @@ def ready_verdict(status: EngineStatus, facts: EngineFacts, replicas: int, waiti
         return _no(EngineReason.PODS_NOT_READY, _with_detail(text, pods.trouble))
     text = f"Engine is serving traffic on generation {status.active_generation}"
     return Verdict(status="True", reason=EngineReason.ENGINE_READY, message=text)
+
+
+def is_lasting(status: EngineStatus) -> bool:
+    """Whether `Ready` stays as it is while nothing happens: of pods in trouble more is told the longer that lasts."""
+    ready = find_condition(status.conditions, names.CONDITION_READY)
+    return ready is not None and ready.reason in LASTING
 
 
 def _with_detail(text: str, detail: str) -> str:

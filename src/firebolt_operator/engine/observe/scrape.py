@@ -13,6 +13,7 @@ from firebolt_operator.engine.facts import DrainVerdict
 from firebolt_operator.engine.observe.gauges import Activity, parse_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import OperatorError, TransientError
+from firebolt_operator.evidence import spoil
 from firebolt_operator.kube.bodies import whole_body
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
@@ -72,6 +73,7 @@ def metrics_source(mode: ScrapeMode, reader: Reader) -> MetricsSource:
 
 async def fetch_activity(source: MetricsSource, pods: Sequence[PodView]) -> list[Activity | str]:
     """For each pod what it does, or why it could not be told."""
+    spoil()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_activity(source, pod), name=f"scrape {pod.name}") for pod in pods]
     return [task.result() for task in tasks]

@@ -146,7 +146,10 @@ def _decide_gateway(situation: Situation, draft: Draft, done: tuple[Step, ...]) 
         return _stop(situation, problem, steps)
     reason = "at rest" if gateway.is_ready else "waiting for the gateway"
     status = draft.with_gateway(is_ready=gateway.is_ready).finished()
-    return InstancePlan(reason=reason, status=status, look_again=REST, steps=steps)
+    # Keys and certificates are renewed when their time has come.
+    has_deadlines = situation.instance.spec.auth is not None or situation.instance.spec.tls is not None
+    is_settled = gateway.is_ready and not has_deadlines
+    return InstancePlan(reason=reason, status=status, look_again=REST, steps=steps, is_settled=is_settled)
 
 
 def _poll(draft: Draft, facts: InstanceFacts, steps: tuple[Step, ...], reason: str) -> InstancePlan:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Final, Never
 
+from firebolt_operator.evidence import noted
 from firebolt_operator.instance.views import SecretView, decode_secret
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
@@ -59,12 +60,15 @@ class SecretWatches:
 
     def is_following(self, secret: Ref) -> bool:
         """Whether `seen` knows; not before the first list came back."""
+        return noted(self._follows, secret)
+
+    def _follows(self, secret: Ref) -> bool:
         watch = self._watches.get(secret)
         return watch is not None and not watch.informer.why_unknown(secret.namespace)
 
     def seen(self, secret: Ref) -> SecretView | None:
         """Raises UnreadableError if it is there, but cannot be decoded."""
-        watch = self._watches.get(secret)
+        watch = noted(self._watches.get, secret)
         return None if watch is None else watch.cache.known((secret.namespace, secret.name))
 
     async def run(self) -> Never:

@@ -72,6 +72,20 @@ def test_given_a_ready_metadata_service_then_the_gateway_is_made() -> None:
     assert outcome(plan) == (expected, REST, "waiting for the gateway")
 
 
+@pytest.mark.parametrize(
+    ("spec", "gateway", "is_settled"),
+    [
+        pytest.param({}, Readiness(is_ready=True), True, id="at-rest"),
+        pytest.param({}, NOT_READY, False, id="on-its-way"),
+        pytest.param({"auth": {"enabled": False}}, Readiness(is_ready=True), False, id="keys-are-renewed-in-time"),
+        pytest.param({"tls": {}}, Readiness(is_ready=True), False, id="certificates-are-renewed-in-time"),
+    ],
+)
+def test_only_an_instance_without_deadlines_is_settled(spec: Manifest, gateway: Readiness, is_settled: bool) -> None:
+    plan = decide_instance(a_situation(an_instance(**spec), facts=some_facts(gateway=gateway)))
+    assert plan.is_settled is is_settled
+
+
 def test_given_a_database_of_the_users_own_then_none_is_made() -> None:
     instance = an_instance(status={"phase": "Provisioning"}, metadata={"postgres": EXTERNAL})
     plan = decide_instance(a_situation(instance, some_facts(metadata_service=NOT_READY)))

@@ -1,0 +1,193 @@
+"""An engine's world in memory, for what needs no API server: what is written is stored and told to the caches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from firebolt_operator.api.names import FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
+from firebolt_operator.engine.dependencies import EngineDependencies
+from firebolt_operator.engine.inputs import EngineImages, EngineSettings
+from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.metrics import EngineRecorder, NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
+from firebolt_operator.engine.render.renderer import MemoisedRenderer
+from firebolt_operator.evidence import spoil
+from firebolt_operator.manifests.references import ref_of
+from firebolt_operator.observability.events import EventSender
+from firebolt_operator.policy.bounds import parse_bounds
+from firebolt_operator.refs import Manifest, Ref, Resource
+from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.runtime.controller import Reconcile
+from firebolt_operator.runtime.objects import Key
+from tests.support.manual_clock import ManualClock
+
+NAMESPACE = "apps"
+MOST_PASSES = 20
+MANAGER = {"manager": "firebolt-operator", "operation": "Apply"}
+INSTANCE: Manifest = {
+    "spec": {"id": "01JINSTANCE", "metadata": {}, "gateway": {}},
+    "status": {"phase": "Ready", "metadataReady": True, "metadataEndpoint": "main-metadata:7000"},
+}
+
+
+@dataclass
+class MemoryApi:
+    """Reader and Writer. Like the real door, it says that whoever asks it rests on more than caches."""
+
+    caches: EngineCaches
+    objects: dict[Ref, Manifest] = field(default_factory=dict[Ref, Manifest])
+    requests: list[str] = field(default_factory=list[str])
+    _version: int = 0
+
+    async def get(self, ref: Ref, /) -> Manifest | None:
+        self._asked("get", ref)
+        return self.objects.get(ref)
+
+    async def get_raw(self, ref: Ref, /) -> bytes | None:
+        found = await self.get(ref)
+        return None if found is None else msgspec.json.encode(found)
+
+    async def pod_proxy_get(self, pod: Ref, port: int, path: str, /, **_how: object) -> bytes:
+        self._asked(f"scrape {port}/{path} of", pod)
+        return b"firebolt_running_queries 0\nfirebolt_suspended_queries 0\n"
+
+    async def apply(self, manifest: Manifest, /) -> Manifest:
+        return await self._write("apply", manifest)
+
+    async def create(self, manifest: Manifest, /) -> Manifest:
+        self.requests.append(f"create {manifest['kind']}")
+        spoil()
+        return manifest
+
+    async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /, *, subresource: str = "") -> Manifest:
+        del subresource
+        metadata = self.objects[ref]["metadata"] | {
+            key: value for key, value in patch.get("metadata", {}).items() if key != "resourceVersion"
+        }
+        return await self._write("patch", self.objects[ref] | dict(patch) | {"metadata": metadata})
+
+    async def update_status(self, manifest: Manifest, /) -> Manifest:
+        known = self.objects[ref_of(manifest)]
+        return await self._write("status", known | {"status": manifest["status"]})
+
+    async def delete(self, ref: Ref, /, *, uid: str, **_how: object) -> None:
+        self._asked("delete", ref)
+        self.objects.pop(ref, None)
+        for cache in self.caches.all():
+            cache.deleted(ref, uid)
+
+    async def _write(self, verb: str, manifest: Manifest) -> Manifest:
+        ref = ref_of(manifest)
+        self._asked(verb, ref)
+        return self.put(manifest)
+
+    def _asked(self, verb: str, ref: Ref) -> None:
+        self.requests.append(f"{verb} {ref.resource.kind} {ref.name}")
+        spoil()
+
+    def put(self, manifest: Manifest) -> Manifest:
+        """Somebody wrote it, and the caches have heard."""
+        ref = ref_of(manifest)
+        self._version += 1
+        made = {
+            "uid": f"uid-{ref.resource.kind}-{ref.name}",
+            "creationTimestamp": "2026-01-01T12:00:00Z",
+            "generation": 1,
+        }
+        numbered = made | manifest["metadata"] | {"resourceVersion": str(self._version)}
+        stored = manifest | {"metadata": numbered}
+        if ref.resource == STATEFULSETS:
+            stored["status"] = {"observedGeneration": 1}
+            numbered["managedFields"] = [MANAGER | {"fieldsV1": {}}]
+        self.objects[ref] = stored
+        for cache in self.caches.all():
+            cache.written(ref, msgspec.json.encode(stored))
+        return stored
+
+
+@dataclass
+class OneEngine:
+    """Nothing of it is there before `begin`."""
+
+    name: str = "sales"
+    clock: Clock = field(default_factory=ManualClock)
+    recorder: EngineRecorder = field(default_factory=NoEngineRecorder)
+    caches: EngineCaches = field(default_factory=lambda: engine_caches((), ""))
+    api: MemoryApi = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.api = MemoryApi(self.caches)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return NAMESPACE, self.name
+
+    def dependencies(self) -> EngineDependencies:
+        return EngineDependencies(
+            caches=self.caches,
+            reader=self.api,  # type: ignore[arg-type]
+            writer=self.api,  # type: ignore[arg-type]
+            events=EventSender(self.api, controller="fireboltengine", instance="memory"),  # type: ignore[arg-type]
+            recorder=self.recorder,
+            clock=self.clock,
+            settings=EngineSettings(
+                images=EngineImages(engine="engine:1", ui="ui:1"),
+                bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
+                drain_settle=timedelta(0),
+            ),
+            scrapes=ScrapePlaces(self.clock, passes=1),
+            blueprint=MemoisedRenderer(),
+        )
+
+    async def come_to_rest(self, reconcile: Reconcile[Key], **spec: Any) -> None:
+        """Made by a person, and followed until there is nothing left to do."""
+        self.api.put(an_object(FIREBOLT_INSTANCES, "main", INSTANCE))
+        wanted: Manifest = {"instanceRef": "main", "replicas": 2} | spec
+        engine = an_object(FIREBOLT_ENGINES, self.name, {"spec": wanted})
+        engine["metadata"]["finalizers"] = [FINALIZER_ENGINE]
+        self.api.put(engine)
+        for _ in range(MOST_PASSES):
+            outcome = await reconcile(self.key)
+            self._make_pods(wanted["replicas"])
+            if outcome.reason == "at rest":
+                return
+        raise AssertionError(f"still not at rest: {self.api.requests}")
+
+    def _make_pods(self, replicas: int) -> None:
+        for ref in list(self.api.objects):
+            if ref.resource != STATEFULSETS:
+                continue
+            for ordinal in range(replicas):
+                if Ref(PODS, NAMESPACE, f"{ref.name}-{ordinal}") not in self.api.objects:
+                    self._put_pod(f"{ref.name}-{ordinal}", is_ready=True)
+
+    def make_unready(self, pod: str) -> None:
+        self._put_pod(pod, is_ready=False)
+
+    def _put_pod(self, name: str, *, is_ready: bool) -> None:
+        owner = self.api.objects[Ref(STATEFULSETS, NAMESPACE, name.rpartition("-")[0])]["metadata"]
+        pod = an_object(PODS, name, {})
+        pod["metadata"] |= {
+            "labels": {label: owner["labels"][label] for label in (LABEL_ENGINE, LABEL_GENERATION)},
+            "ownerReferences": [
+                {
+                    "apiVersion": STATEFULSETS.api_version,
+                    "kind": STATEFULSETS.kind,
+                    "name": owner["name"],
+                    "uid": owner["uid"],
+                    "controller": True,
+                }
+            ],
+        }
+        ready = {"type": "Ready", "status": str(is_ready)}
+        pod["status"] = {"phase": "Running", "podIP": "10.0.0.1", "conditions": [ready]}
+        self.api.put(pod)
+
+
+def an_object(resource: Resource, name: str, fields: Manifest) -> Manifest:
+    metadata = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **fields}
