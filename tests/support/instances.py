@@ -11,7 +11,7 @@ from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.instance.decide.components import Situation
-from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness
+from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness, Volume
 from firebolt_operator.instance.plan import InstancePlan
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import LiveObject, SecretView
@@ -64,9 +64,14 @@ def some_facts(
     metadata_service: Readiness = READY,
     gateway: Readiness = READY,
     live: Mapping[Ref, LiveObject] | None = None,
+    volume: Volume = Volume.ABSENT,
 ) -> InstanceFacts:
     return InstanceFacts(
-        credentials=credentials or a_secret(), metadata_service=metadata_service, gateway=gateway, live=live or {}
+        credentials=credentials or a_secret(),
+        metadata_service=metadata_service,
+        gateway=gateway,
+        live=live or {},
+        volume=volume,
     )
 
 

@@ -39,7 +39,7 @@ class ClassAdmission:
             return PASSED
         return judged(check_class_admission(engine_class.spec, self.bounds), class_warnings(engine_class.spec))
 
-    def default(self, request: AdmissionRequest) -> Allowed:
+    async def default(self, request: AdmissionRequest) -> Allowed:
         """A class that nobody looks after gets no finalizer: nobody would ever take it off again."""
         document = msgspec.json.decode(request.new, type=Manifest)
         metadata = _metadata(request.new)

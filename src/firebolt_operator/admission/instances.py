@@ -8,7 +8,9 @@ import msgspec
 from firebolt_operator.admission.decide.answers import PASSED, Allowed, Answer, judged
 from firebolt_operator.admission.decide.defaults import instance_defaults
 from firebolt_operator.admission.decide.requests import AdmissionRequest
+from firebolt_operator.admission.lookups import Lookups
 from firebolt_operator.api.serialise import parse_instance
+from firebolt_operator.manifests.reading import mapping, text
 from firebolt_operator.policy.instance_checks import check_instance, check_instance_update
 from firebolt_operator.policy.warnings import instance_warnings
 from firebolt_operator.refs import Manifest
@@ -16,6 +18,7 @@ from firebolt_operator.refs import Manifest
 
 @dataclass(frozen=True, slots=True)
 class InstanceAdmission:
+    lookups: Lookups
     operator_account: str
     new_id: Callable[[], str]
 
@@ -32,5 +35,10 @@ class InstanceAdmission:
         ]
         return judged(errors, instance_warnings(instance.spec))
 
-    def default(self, request: AdmissionRequest) -> Allowed:
-        return instance_defaults(msgspec.json.decode(request.new, type=Manifest), self.new_id())
+    async def default(self, request: AdmissionRequest) -> Allowed:
+        instance = msgspec.json.decode(request.new, type=Manifest)
+        # A database that was kept has its id already: the controller, who sees all of it, takes that over.
+        name = text(mapping(instance.get("metadata")).get("name"))
+        if await self.lookups.may_have_credentials(request.namespace, name):
+            return PASSED
+        return instance_defaults(instance, self.new_id())

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 
 from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.names import KEY_ACCOUNTS, LABEL_POLICY_PARAMETER, POLICY_PARAMETER_ACCOUNTS
-from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
+from firebolt_operator.api.names import (
+    KEY_ACCOUNTS,
+    LABEL_POLICY_PARAMETER,
+    POLICY_PARAMETER_ACCOUNTS,
+    metadata_credentials_name,
+)
+from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES, SECRETS
 from firebolt_operator.api.serialise import parse_engine_class, parse_instance
 from firebolt_operator.errors import OperatorError, SpecRejectedError
 from firebolt_operator.kube.ports import Reader, Scope
@@ -47,6 +52,15 @@ class Lookups:
             return None if body is None or isinstance(body, SetAside) else parse_instance(body)
         except (OperatorError, SpecRejectedError):
             return None
+
+    async def may_have_credentials(self, namespace: str, instance: str) -> bool:
+        """Whether somebody left the credentials of a database for an instance of that name, as far as can be told."""
+        if not instance:
+            return False
+        try:
+            return await self.reader.get_raw(Ref(SECRETS, namespace, metadata_credentials_name(instance))) is not None
+        except OperatorError:
+            return True
 
     async def gateway_accounts(self, namespace: str) -> frozenset[str]:
         """Which accounts of a namespace are gateways, besides those named after an instance."""

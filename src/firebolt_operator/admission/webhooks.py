@@ -1,6 +1,6 @@
 """Which questions does the operator answer, under which paths?"""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from firebolt_operator.admission.classes import ClassAdmission
 from firebolt_operator.admission.decide.answers import PASSED, Allowed, Answer
@@ -29,8 +29,8 @@ def _webhook(purpose: str, resource: Resource, handle: Handler) -> Webhook:
     return Webhook(resource=resource.plural, path=path, handle=handle, is_mutating=purpose == MUTATE)
 
 
-def _on_creation(default: Callable[[AdmissionRequest], Allowed]) -> Handler:
+def _on_creation(default: Callable[[AdmissionRequest], Awaitable[Allowed]]) -> Handler:
     async def handle(request: AdmissionRequest) -> Answer:
-        return default(request) if request.operation == "CREATE" else PASSED
+        return await default(request) if request.operation == "CREATE" else PASSED
 
     return handle

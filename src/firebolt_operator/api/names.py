@@ -28,6 +28,7 @@ ANNOTATION_ENGINE_CLASS_HASH: Final = "firebolt.io/engine-class-hash"
 ANNOTATION_CONFIG_HASH: Final = "firebolt.io/config-hash"
 ANNOTATION_WAKE_REQUESTED: Final = "firebolt.io/wake-requested"
 ANNOTATION_CLEAR_FAILED: Final = "firebolt.io/clear-failed"
+ANNOTATION_INSTANCE_ID: Final = "firebolt.io/instance-id"  # on the credentials of a database that is kept
 ANNOTATION_CERTIFICATE_NAME: Final = "cert-manager.io/certificate-name"
 ANNOTATION_TRUST: Final = "firebolt.io/webhook-trust"  # of webhook configurations
 TRUST_BY_OPERATOR: Final = "operator"  # keeps their caBundle; anything else: somebody else does

@@ -1,6 +1,6 @@
 """What the PostgreSQL that the operator runs for an instance has to work with."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from firebolt_operator.api.model import Model, Quantity, note, rule
 
@@ -51,3 +51,15 @@ class PostgresStorageSpec(Model, frozen=True, kw_only=True):
         PostgresResources | None,
         note("Requests and limits of the PostgreSQL container, instead of the operator's. A change restarts it."),
     ] = None
+    reclaim_policy: Annotated[
+        Literal["Delete", "Retain"],
+        note(
+            "What becomes of the database when the instance is deleted. Retain keeps its volume and its credentials;"
+            " the next instance of that name gets both, and the id.",
+            default="Delete",
+        ),
+    ] = "Delete"
+
+    @property
+    def is_kept(self) -> bool:
+        return self.reclaim_policy == "Retain"

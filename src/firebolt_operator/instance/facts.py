@@ -31,6 +31,7 @@ class Volume(Enum):
     ABSENT = "absent"
     DELETING = "deleting"
     PRESENT = "present"
+    FOREIGN = "foreign"  # has our name, and was not made for the database of this instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class InstanceFacts:
     metadata_service: Readiness
     gateway: Readiness
     live: Mapping[Ref, LiveObject] = field(default_factory=dict[Ref, LiveObject])  # the instance's objects by name
+    volume: Volume = Volume.ABSENT  # looked for while the internal database has credentials, and no StatefulSet yet
     confirmed: frozenset[Ref] = frozenset()  # names that were read live in this pass: what is not there is absent
     unreadable: Mapping[Ref, str] = field(default_factory=dict[Ref, str])  # and why
     answers: Mapping[Ref, Answer] = field(default_factory=dict[Ref, Answer])  # since this process leads

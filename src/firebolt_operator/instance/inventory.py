@@ -35,6 +35,14 @@ def credentials_ref(instance: FireboltInstance) -> Ref:
     return Ref(SECRETS, instance.metadata.namespace, credentials_in_use(instance))
 
 
+def internal_credentials_ref(instance: FireboltInstance) -> Ref:
+    return Ref(SECRETS, instance.metadata.namespace, names.metadata_credentials_name(instance.metadata.name))
+
+
+def database_ref(instance: FireboltInstance) -> Ref:
+    return Ref(STATEFULSETS, instance.metadata.namespace, names.postgres_name(instance.metadata.name))
+
+
 def database_claim_ref(instance: FireboltInstance) -> Ref:
     claim = names.postgres_claim_name(instance.metadata.name)
     return Ref(PERSISTENT_VOLUME_CLAIMS, instance.metadata.namespace, claim)
@@ -47,7 +55,7 @@ def applied_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
     return (
         metadata_deployment_ref(instance),
         gateway_deployment_ref(instance),
-        Ref(STATEFULSETS, namespace, names.postgres_name(name)),
+        database_ref(instance),
         Ref(SERVICES, namespace, names.postgres_name(name)),
         Ref(CONFIG_MAPS, namespace, names.metadata_config_name(name)),
         Ref(SERVICES, namespace, names.metadata_name(name)),

@@ -73,6 +73,8 @@ class InstanceReconciler:
         if names.FINALIZER_INSTANCE not in instance.metadata.finalizers:
             return Outcome("waiting for the finalizers of others")
         dependencies = self._dependencies
+        # First of all: whoever dies after anything that follows must not have lost what was to be kept.
+        await deletion.release_database(instance, dependencies.reader, dependencies.writer)
         left = await gateway_end.end_gateway(instance, dependencies.reader, dependencies.writer)
         if left and gateway_end.is_waited_for(instance, dependencies.clock.now()):
             # Their queries still need what the sweep would take away.

@@ -47,6 +47,14 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
+class Amend:
+    """Changes a few fields of an object that is never applied."""
+
+    manifest: Manifest  # names the object
+    patch: Manifest
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     manifest: Manifest
 
@@ -75,7 +83,7 @@ class Unknown:
     problem: str
 
 
-Write = Create | Apply | Remake | Refuse | Unknown
+Write = Create | Amend | Apply | Remake | Refuse | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

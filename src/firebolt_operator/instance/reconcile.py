@@ -42,8 +42,7 @@ class InstancePass:
         return outcome
 
     async def _work(self) -> Outcome:
-        new_id = mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
-        setup = decide_setup(self._instance, new_id=new_id, now=self._now)
+        setup = decide_setup(self._instance, new_id=await self._new_id(), now=self._now)
         if setup is not None:
             return await self._set_up(setup)
         situation = Situation(
@@ -55,6 +54,10 @@ class InstancePass:
             operator_account=self._dependencies.operator_account,
         )
         return await self._carry_out(*await self._decide(situation))
+
+    async def _new_id(self) -> str:
+        kept = "" if self._instance.spec.id else await self._observer.kept_id(self._instance)
+        return kept or mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
 
     async def _decide(self, situation: Situation) -> tuple[Situation, InstancePlan]:
         """Nothing is made for the first time before the server itself says that its name is free."""

@@ -81,7 +81,7 @@ def _webhooks(factory: ControllerFactory) -> list[Webhook]:
     return webhooks(
         EngineAdmission(Lookups(reader), factory.bounds),
         ClassAdmission(reader, factory.bounds, _is_watched(factory)),
-        InstanceAdmission(factory.settings.operator_account, new_id),
+        InstanceAdmission(Lookups(reader), factory.settings.operator_account, new_id),
     )
 
 

@@ -27,6 +27,9 @@ spec: {template: {}}
 """
 NOBODY = '{"spec": {"template": {"spec": {"serviceAccountName": "nobody"}}}}'
 SOMEBODY = '{"spec": {"template": null}}'
+RETAIN = '{"spec": {"metadata": {"postgresStorage": {"reclaimPolicy": "Retain"}}}}'
+DELETE = '{"spec": {"metadata": {"postgresStorage": {"reclaimPolicy": "Delete"}}}}'
+RECORDED = r"jsonpath={.metadata.annotations.firebolt\.io/instance-id}"
 WITH_CLASS = '{"spec": {"engineClassRef": "small"}}'
 PATIENCE = "--timeout=60s"
 REASON = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
@@ -109,6 +112,9 @@ def granted(values: dict[str, Any]) -> set[tuple[str, str]]:
 def _live(operator: Installed, *, has_webhooks: bool) -> None:
     operator.plane.wait_until(lambda: _is_taken(operator), "somebody judges what is written")
     operator.kubectl("wait", "--for=condition=Ready", PATIENCE, "fireboltinstance/demo", "fireboltengine/analytics")
+    operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", RETAIN)
+    operator.kubectl("wait", f"--for={RECORDED}", PATIENCE, "secret/demo-metadata-postgres-creds")
+    operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", DELETE)
     if has_webhooks:
         operator.kubectl("apply", "-f", "-", stdin=CLASS)
     operator.kubectl("patch", "fireboltengine/analytics", "--type=merge", "--patch", WITH_CLASS)

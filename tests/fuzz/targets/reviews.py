@@ -116,7 +116,7 @@ class Door:
             asked = webhooks(
                 EngineAdmission(Lookups(reader), templates.BOUNDS),
                 ClassAdmission(reader, templates.BOUNDS, lambda _namespace, _labels: True),
-                InstanceAdmission(OPERATOR, lambda: "id"),
+                InstanceAdmission(Lookups(reader), OPERATOR, lambda: "id"),
             )
             self._runner = web.AppRunner(admission_app(asked, self, SystemClock()), access_log=None)
             await self._runner.setup()

@@ -86,7 +86,7 @@ class Rig:
         asked = webhooks(
             EngineAdmission(Lookups(reader), self.bounds),
             ClassAdmission(reader, self.bounds, lambda _namespace, labels: labels == WATCHED),
-            InstanceAdmission("ns/operator", lambda: NEW_ID),
+            InstanceAdmission(Lookups(reader), "ns/operator", lambda: NEW_ID),
         )
         app = admission_app(asked, self.notes, SystemClock(), self.deadline_seconds)
         self._server = HttpServer("admission", app, BindAddress("127.0.0.1", 0))

@@ -118,6 +118,21 @@ async def test_an_instance_without_an_id_gets_one(rig: Rig, spec: Manifest, is_g
     assert patch_of(response) == ([{"op": "add", "path": "/spec/id", "value": NEW_ID}] if is_given else [])
 
 
+async def test_an_instance_for_which_a_database_may_have_been_kept_gets_no_id_of_ours(rig: Rig) -> None:
+    """The id of that database is its own, and the controller takes it over."""
+    review = a_review(INSTANCES, "CREATE", an_instance())
+    rig.reader.put("secrets", "it-metadata-postgres-creds", namespace="elsewhere")
+    assert patch_of(await rig.ask("mutate", "fireboltinstance", review)) != []
+    rig.reader.put("secrets", "it-metadata-postgres-creds")
+    assert patch_of(await rig.ask("mutate", "fireboltinstance", review)) == []
+
+
+async def test_when_nobody_can_tell_what_was_kept_then_the_id_is_left_to_the_controller(rig: Rig) -> None:
+    rig.reader.failure = TransientError("the server is away")
+    response = await rig.ask("mutate", "fireboltinstance", a_review(INSTANCES, "CREATE", an_instance()))
+    assert (response["allowed"], patch_of(response)) == (True, [])
+
+
 @pytest.mark.parametrize("instance", [{"spec": None}, {}, [], "x", {"spec": {"id": 5}}])
 async def test_what_is_malformed_is_not_changed_and_not_refused_by_those_who_change(
     rig: Rig, instance: Manifest

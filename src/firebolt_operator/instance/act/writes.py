@@ -7,7 +7,7 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.errors import AlreadyExistsError, ConflictError, FencedError, OperatorError
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.inventory import instance_ref
-from firebolt_operator.instance.plan import Apply, Create, Refuse, Remake, Step, Unknown, Write
+from firebolt_operator.instance.plan import Amend, Apply, Create, Refuse, Remake, Step, Unknown, Write
 from firebolt_operator.instance.views import live_object
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.manifests.references import ref_of
@@ -38,6 +38,8 @@ async def _write(write: Write, writer: Writer, answers: MutableMapping[Ref, Answ
             answers[ref_of(manifest)] = Answer(manifest, live_object(await writer.apply(manifest)))
         case Create(manifest):
             await _create(manifest, writer)
+        case Amend(manifest, patch):
+            await writer.merge_patch(ref_of(manifest), patch)
         case Remake(live, manifest):
             await writer.delete(ref_of(manifest), uid=live.metadata.uid)
             await writer.apply(manifest)

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.instance.blueprint import Blueprint
 from firebolt_operator.instance.decide.credentials import external_credentials_problem, internal_credentials_problem
-from firebolt_operator.instance.decide.failures import PermanentFailure, lost_credentials
+from firebolt_operator.instance.decide.failures import PermanentFailure, lost_credentials, other_database
+from firebolt_operator.instance.decide.retention import credentials_change, recorded_id
 from firebolt_operator.instance.decide.steps import postgres_steps
 from firebolt_operator.instance.facts import InstanceFacts, SecretMissing, SecretUnreadable, Volume
-from firebolt_operator.instance.plan import Create, Problem, Stage, Step
-from firebolt_operator.refs import Manifest
+from firebolt_operator.instance.plan import Amend, Create, Problem, Stage, Step, Write
+from firebolt_operator.instance.views import SecretView
 
 SECRET = "ensuring postgres secret"  # noqa: S105 - words for people
 
@@ -49,33 +51,61 @@ def decide_postgres(
         case SecretUnreadable(problem):
             return Stuck(_secret_problem(problem))
         case SecretMissing(volume):
-            create = _creation(blueprint.credentials(new_password))
-            return _without_credentials(instance, volume, (create, *postgres_steps(blueprint, facts)))
-        case _:
+            # The Secret first: a database without one could never be told apart from one that lost it.
+            steps = (_secret_step(Create(blueprint.credentials(new_password))), *postgres_steps(blueprint, facts))
+            failure = lost_credentials(instance) if volume is Volume.PRESENT else None
+        case SecretView():
             problem = internal_credentials_problem(seen)
             if problem is not None:
                 return Stuck(_secret_problem(problem, needs_person=True))
-            return Proceed(postgres_steps(blueprint, facts))
+            volume, failure = facts.volume, _other_database(instance, seen, facts.volume)
+            steps = (*_amendment(instance, seen, blueprint), *postgres_steps(blueprint, facts))
+    return Lost(failure) if failure else _on_volume(instance, volume, steps)
 
 
-def _without_credentials(instance: FireboltInstance, volume: Volume, steps: tuple[Step, ...]) -> Proceed | Wait | Lost:
-    if volume is Volume.PRESENT:
-        return Lost(lost_credentials(instance))
+def _on_volume(instance: FireboltInstance, volume: Volume, steps: tuple[Step, ...]) -> Proceed | Wait | Stuck:
+    claim = names.postgres_claim_name(instance.metadata.name)
     if volume is Volume.DELETING:
         # A database of an earlier instance with this name: its volume must be gone, or ours would open it.
-        return Wait(
-            f"waiting until PersistentVolumeClaim {names.postgres_claim_name(instance.metadata.name)} is deleted"
-        )
+        return Wait(f"waiting until PersistentVolumeClaim {claim} is deleted")
+    if volume is Volume.FOREIGN:
+        return Stuck(_claim_problem(instance, claim))
     return Proceed(steps)
 
 
-def _creation(credentials: Manifest) -> Step:
-    """Comes first: a database without a Secret could never be told apart from one that lost it."""
+def _other_database(instance: FireboltInstance, secret: SecretView, volume: Volume) -> PermanentFailure | None:
+    """Not while a StatefulSet runs the database: then only the Secret trails what a person has accepted."""
+    recorded = recorded_id(secret.metadata)
+    if volume is not Volume.PRESENT or recorded.casefold() in ("", instance.spec.id.casefold()):
+        return None
+    return other_database(instance, recorded)
+
+
+def _amendment(instance: FireboltInstance, secret: SecretView, blueprint: Blueprint) -> tuple[Step, ...]:
+    patch = credentials_change(instance, secret.metadata)
+    return () if patch is None else (_secret_step(Amend(blueprint.credentials(""), patch)),)
+
+
+def _secret_step(write: Write) -> Step:
     return Step(
         doing=SECRET,
         stage=Stage.METADATA_SERVICE,
         reason=InstanceReason.POSTGRES_ENSURE_FAILED,
-        write=Create(credentials),
+        write=write,
+    )
+
+
+def _claim_problem(instance: FireboltInstance, claim: str) -> Problem:
+    labels = ",".join(
+        f"{key}={value}" for key, value in component_labels(instance.metadata.name, names.COMPONENT_POSTGRES).items()
+    )
+    return Problem(
+        stage=Stage.METADATA_SERVICE,
+        condition=names.CONDITION_METADATA_READY,
+        reason=InstanceReason.POSTGRES_ENSURE_FAILED,
+        message=f"PersistentVolumeClaim {instance.metadata.namespace}/{claim} exists, not made for this instance;"
+        f" delete it, give the instance another name, or label it {labels} if it holds this instance's database",
+        needs_person=True,
     )
 
 

@@ -29,6 +29,19 @@ def changed_id(instance: FireboltInstance) -> PermanentFailure | None:
     )
 
 
+def other_database(instance: FireboltInstance, recorded: str) -> PermanentFailure:
+    """Engines would find an empty account beside what their database holds."""
+    name, namespace = instance.metadata.name, instance.metadata.namespace
+    secret = names.metadata_credentials_name(name)
+    return PermanentFailure(
+        InstanceReason.INSTANCE_ID_CHANGED,
+        f'spec.id is "{instance.spec.id}", but the database that was kept in PersistentVolumeClaim'
+        f' {namespace}/{names.postgres_claim_name(name)} was written under "{recorded}"; remove spec.id to take over'
+        f" the id of the database, or keep the new one: annotate Secret {secret} with"
+        f" {names.ANNOTATION_INSTANCE_ID}={instance.spec.id}; {HOW_TO_CLEAR}",
+    )
+
+
 def lost_credentials(instance: FireboltInstance) -> PermanentFailure:
     """The database keeps the password it was initialised with: a new one would lock the metadata service out."""
     name, namespace = instance.metadata.name, instance.metadata.namespace

@@ -21,6 +21,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
+from firebolt_operator.instance.decide.retention import is_left_of
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Resource
 
@@ -45,7 +46,9 @@ def label_selector(instance: FireboltInstance) -> str:
 
 def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) -> bool:
     if resource == PERSISTENT_VOLUME_CLAIMS:
-        return _is_database_claim(instance, found)
+        return is_database_claim(instance, found)
+    if resource == SECRETS and is_left_of(instance, found):
+        return True
     return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
 
 
@@ -61,7 +64,7 @@ def stranger(uid: str, found: LiveObject) -> str | None:
     return f"belongs to {owner.kind} {owner.name}"
 
 
-def _is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:
+def is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:
     """A StatefulSet's claims have no owner, so that they outlive it; its name and labels on them tell."""
     labels = {names.LABEL_INSTANCE: instance.metadata.name, names.LABEL_COMPONENT: names.COMPONENT_POSTGRES}
     has_labels = labels.items() <= found.labels.items()

@@ -8,7 +8,8 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE, InstancePhase
 from firebolt_operator.errors import RejectedError, UnreadableError
 from firebolt_operator.instance import inventory
-from firebolt_operator.instance.decide.ownership import stranger
+from firebolt_operator.instance.decide.ownership import is_database_claim, stranger
+from firebolt_operator.instance.decide.retention import kept_id
 from firebolt_operator.instance.facts import (
     NOT_READY,
     Answer,
@@ -54,6 +55,12 @@ class Observer:
         refs = inventory.applied_refs(instance)
         children = await self._look_for(refs)
         credentials = await self._credentials(instance)
+        volume = Volume.ABSENT
+        if isinstance(credentials, SecretView) and not children.has_own(inventory.database_ref(instance), instance):
+            try:
+                volume = await self._volume(instance)
+            except (RejectedError, UnreadableError) as err:
+                credentials = SecretUnreadable(str(err))
         is_first_look, self.memory.has_read_live = not self.memory.has_read_live, True
         return InstanceFacts(
             credentials=credentials,
@@ -61,6 +68,7 @@ class Observer:
             gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
             live=children.live,
             unreadable=children.unreadable,
+            volume=volume,
             confirmed=frozenset(refs) if is_first_look else frozenset(),
             answers=self.memory.answers,
         )
@@ -77,6 +85,13 @@ class Observer:
             unreadable=children.unreadable,
             confirmed=facts.confirmed.union(refs),
         )
+
+    async def kept_id(self, instance: FireboltInstance) -> str:
+        """Of the database that an earlier instance of this name left behind; empty if there is none."""
+        if instance.spec.metadata.postgres is not None:
+            return ""
+        found = await fetch_live(self.caches.secrets, self.reader, inventory.credentials_ref(instance))
+        return kept_id(found.metadata, await self._volume(instance)) if found else ""
 
     async def _look_for(self, refs: Sequence[Ref], *, is_live: bool = False) -> "_Children":
         children, caches = _Children({}, {}), {cache.resource: cache for cache in self.caches.children}
@@ -123,10 +138,15 @@ class Observer:
         return found
 
     async def _volume(self, instance: FireboltInstance) -> Volume:
-        body = await self.reader.get_raw(inventory.database_claim_ref(instance))
+        """An external server has none."""
+        external = instance.spec.metadata.postgres is not None
+        body = None if external else await self.reader.get_raw(inventory.database_claim_ref(instance))
         if body is None:
             return Volume.ABSENT
-        return Volume.DELETING if decode_metadata(body).is_deleting else Volume.PRESENT
+        found = decode_metadata(body)
+        if not is_database_claim(instance, found):
+            return Volume.FOREIGN
+        return Volume.DELETING if found.is_deleting else Volume.PRESENT
 
     async def _known(self, cache: Cache[T], ref: Ref, *, is_live: bool = False) -> T | None:
         if is_live or not self.memory.has_read_live:
@@ -138,6 +158,10 @@ class Observer:
 class _Children:
     live: dict[Ref, LiveObject]
     unreadable: dict[Ref, str]
+
+    def has_own(self, ref: Ref, instance: FireboltInstance) -> bool:
+        found = self.live.get(ref)
+        return found is not None and found.is_owned_by(instance.metadata.uid)
 
     def readiness(self, deployment: Ref, instance: FireboltInstance) -> Readiness:
         """Somebody else's Deployment of that name serves nobody of ours."""

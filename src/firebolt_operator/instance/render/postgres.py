@@ -29,10 +29,15 @@ _ANSWERS: Final[Manifest] = {
 def postgres_credentials(instance: FireboltInstance, password: str) -> Manifest:
     """To be created, never applied: an apply would replace the password that the database was initialised with."""
     name = names.metadata_credentials_name(instance.metadata.name)
+    metadata = component_metadata(instance, name, names.COMPONENT_POSTGRES)
+    if instance.spec.metadata.postgres_storage.is_kept:
+        # Without an owner, so that Kubernetes does not delete it with the instance.
+        del metadata["ownerReferences"]
+        metadata["annotations"] = {names.ANNOTATION_INSTANCE_ID: instance.spec.id}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": component_metadata(instance, name, names.COMPONENT_POSTGRES),
+        "metadata": metadata,
         "type": "Opaque",
         "stringData": {KEY_USERNAME: USER, KEY_PASSWORD: password, KEY_DATABASE: DATABASE},
     }

@@ -1,6 +1,5 @@
 """What goes when an instance is deleted, and what never does."""
 
-from datetime import datetime
 from typing import Any, cast
 
 import pytest
@@ -13,14 +12,20 @@ from firebolt_operator.instance.act.deletion import delete_children
 from firebolt_operator.instance.decide.ownership import SWEPT
 from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Resource
-from tests.support.instances import NOON, an_instance
+from tests.support.instances import ID, NOON, an_instance
 from tests.support.memory_server import MemoryServer
 
 CLAIM = "data-inst-metadata-pg-0"
+CREDENTIALS = "inst-metadata-postgres-creds"
 
 
 def put(
-    server: MemoryServer, resource: Resource, name: str, *, owner: str = "uid-1", deleted_at: datetime | None = None
+    server: MemoryServer,
+    resource: Resource,
+    name: str,
+    *,
+    owner: str = "uid-1",
+    **changes: Any,
 ) -> None:
     """An object with the instance's labels."""
     metadata = ObjectMeta(
@@ -29,7 +34,7 @@ def put(
         uid=f"uid-{name}",
         labels={names.LABEL_INSTANCE: "inst", names.LABEL_COMPONENT: names.COMPONENT_POSTGRES},
         owner_references=[OwnerReference(api_version="v1", kind="x", name="x", uid=owner)] if owner else [],
-        deletion_timestamp=deleted_at,
+        **changes,
     )
     server.objects[resource, name] = LiveObject(metadata=metadata, content={}, owned={})
 
@@ -47,8 +52,8 @@ def server() -> MemoryServer:
     return made
 
 
-async def delete_all(server: MemoryServer) -> None:
-    await delete_children(an_instance(), cast("Any", server), cast("Any", server))
+async def delete_all(server: MemoryServer, **spec: Any) -> None:
+    await delete_children(an_instance(**spec), cast("Any", server), cast("Any", server))
 
 
 async def test_all_that_the_instance_owns_goes_by_its_uid_and_its_workloads_first(server: MemoryServer) -> None:
@@ -68,9 +73,20 @@ async def test_what_only_carries_our_label_stays(resource: Resource) -> None:
     assert server.deleted == []
 
 
+@pytest.mark.parametrize("policy", ["Delete", "Retain"])
+async def test_a_database_that_is_kept_stays_with_its_credentials_and_nothing_else(policy: str) -> None:
+    server = MemoryServer()
+    put(server, PERSISTENT_VOLUME_CLAIMS, CLAIM, owner="")
+    put(server, SECRETS, CREDENTIALS, owner="", annotations={names.ANNOTATION_INSTANCE_ID: ID})
+    put(server, SECRETS, "another")
+    await delete_all(server, metadata={"postgresStorage": {"reclaimPolicy": policy}})
+    kept = {CLAIM, CREDENTIALS} if policy == "Retain" else set[str]()
+    assert {name for _, name, *_ in server.deleted} == {CLAIM, CREDENTIALS, "another"} - kept
+
+
 async def test_what_is_on_its_way_out_is_not_deleted_again() -> None:
     server = MemoryServer()
-    put(server, STATEFULSETS, "going", deleted_at=NOON)
+    put(server, STATEFULSETS, "going", deletion_timestamp=NOON)
     await delete_all(server)
     assert server.deleted == []
 
