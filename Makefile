@@ -31,10 +31,10 @@ programs: setup  ## build the Kubernetes programs that tests run on (once; about
 	@$(LOCAL) build
 
 test: programs  ## tests on a real API server, in minutes; needs no root, runs more as root
-	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m "not slow" $(SIDE_BY_SIDE)
+	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e --ignore=tests/model -m "not slow" $(SIDE_BY_SIDE)
 
 test-slow: programs  ## the long ones: every crash point, frozen leaders, churn, zero loss; about half an hour
-	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e -m slow
+	@PYTHONPATH=src $(BIN)/python -m pytest --ignore=tests/e2e --ignore=tests/model -m slow
 
 test-model: setup  ## the exhaustive search of the engine's states; FIREBOLT_MODEL_STATES=1000000 goes deeper
 	@PYTHONPATH=src $(BIN)/python -m pytest tests/model

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -27,11 +28,17 @@ async def place(
         yield running
 
 
+async def mistakes(place: Watched) -> NoReturn:
+    while True:
+        await place.make_a_mistake()
+        await asyncio.sleep(1)
+
+
 async def test_every_panel_has_data_and_no_alert_fires(place: Watched) -> None:
     await place.make_engines()
-    await place.make_a_mistake()
-    assert await place.wake() == "released"
     await place.until(lambda: place.prometheus.healthy_jobs() == {"operator", "gateway"}, "both are scraped")
+    # Only now: what grew before the first scrape has no rate.
+    assert await place.wake() == "released"
     empty = dict[str, str]()
 
     def is_shown() -> bool:
@@ -43,11 +50,14 @@ async def test_every_panel_has_data_and_no_alert_fires(place: Watched) -> None:
     async with asyncio.TaskGroup() as group:
         # Envoy never learns where it is: somebody waits all the while.
         held = group.create_task(place.agent.hold("unreached"), name="a held query")
+        # A rate needs something that grows from one scrape to the next, whenever they come.
+        mistaken = group.create_task(mistakes(place), name="mistakes")
         try:
             await place.until(is_shown, "every panel has data")
         except AssertionError as err:
             raise AssertionError(f"without data: {empty}") from err
         held.cancel()
+        mistaken.cancel()
     for watches in ('job="gateway",resource="endpointslices"', 'job="operator",resource="webhook secrets"'):
         assert place.answer(f"firebolt_operator_watches_total{{{watches}}}") != []
     assert [name for name, state in place.prometheus.alerts().items() if state == "firing"] == []

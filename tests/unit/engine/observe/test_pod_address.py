@@ -1,6 +1,8 @@
 """Metrics straight from a pod's address: what counts as an answer, and what becomes of everything else."""
 
 import asyncio
+import ipaddress
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,8 +17,8 @@ from firebolt_operator.engine.observe.scrape import PodAddress, fetch_activity, 
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod
 
-HERE = "127.83.19.4"  # loopback is a large network, and the port is not ours to choose
-THERE = "127.83.19.5"
+# Loopback is a large network, and the port is not ours to choose: each process has two addresses of its own.
+HERE, THERE = (str(ipaddress.IPv4Address("127.64.0.0") + 2 * os.getpid() + each) for each in range(2))
 IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n"
 Answer = Callable[[], bytes | None]
 ASKED = partial(fetch_activity, PodAddress())
