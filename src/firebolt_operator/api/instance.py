@@ -9,6 +9,7 @@ from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.model import Duration, Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
 from firebolt_operator.api.postgres_storage import SIZE_RULE, PostgresStorageSpec
+from firebolt_operator.api.postgres_tls import PostgresTLSSpec
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSSpec
 
 IDENTIFIER = r"^[A-Za-z0-9_.\-]+$"
@@ -36,6 +37,9 @@ class PostgresSpec(Model, frozen=True, kw_only=True):
             **{"x-kubernetes-map-type": "atomic"},
         ),
     ]
+    tls: Annotated[
+        PostgresTLSSpec | None, note("Verified TLS towards the server; absent means that none is asked for.")
+    ] = None
 
 
 class MetadataSpec(Model, frozen=True, kw_only=True):

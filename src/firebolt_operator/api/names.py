@@ -81,6 +81,7 @@ VOLUME_GATEWAY_AGENT_TOKEN: Final = "wake-agent-token"  # noqa: S105 - a volume,
 VOLUME_METADATA_CONFIG: Final = "config"
 VOLUME_METADATA_CREDENTIALS: Final = "postgres-creds"
 VOLUME_METADATA_TMP: Final = "tmp"
+VOLUME_METADATA_POSTGRES_CA: Final = "postgres-ca"
 
 ENV_POD_INDEX: Final = "POD_INDEX"
 ENV_EC2_METADATA: Final = "FB_AWS_EC2_METADATA_CLIENT_ENABLED"

@@ -4,6 +4,7 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.postgres_tls import AuthoritySelector
 
 USER: Final = "firebolt"
 DATABASE: Final = "firebolt_metadata"
@@ -18,3 +19,9 @@ def credentials_in_use(instance: FireboltInstance) -> str:
     if postgres is None:
         return names.metadata_credentials_name(instance.metadata.name)
     return postgres.credentials_secret_ref.name
+
+
+def authority_in_use(instance: FireboltInstance) -> AuthoritySelector | None:
+    """Where the certificate is that an external server is verified with; None: it is not verified."""
+    postgres = instance.spec.metadata.postgres
+    return None if postgres is None or postgres.tls is None else postgres.tls.ca_secret_ref

@@ -63,6 +63,8 @@ class InstanceFacts:
     metadata_service: Readiness
     gateway: Readiness
     live: Mapping[Ref, LiveObject] = field(default_factory=dict[Ref, LiveObject])  # the instance's objects by name
+    authority: CredentialsSeen | None = None  # the Secret that an external database is verified with, if any
+    login_digest: str = ""  # of what the metadata service reads from Secrets of others; changes with their content
     volume: Volume = Volume.ABSENT  # looked for while the internal database has credentials, and no StatefulSet yet
     confirmed: frozenset[Ref] = frozenset()  # names that were read live in this pass: what is not there is absent
     unreadable: Mapping[Ref, str] = field(default_factory=dict[Ref, str])  # and why

@@ -15,7 +15,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.instance.database_login import credentials_in_use
+from firebolt_operator.instance.database_login import authority_in_use, credentials_in_use
 from firebolt_operator.refs import Ref
 
 
@@ -33,6 +33,12 @@ def gateway_deployment_ref(instance: FireboltInstance) -> Ref:
 
 def credentials_ref(instance: FireboltInstance) -> Ref:
     return Ref(SECRETS, instance.metadata.namespace, credentials_in_use(instance))
+
+
+def authority_ref(instance: FireboltInstance) -> Ref | None:
+    """The Secret that an external database is verified with; None if there is none, or it has no name."""
+    authority = authority_in_use(instance)
+    return Ref(SECRETS, instance.metadata.namespace, authority.name) if authority and authority.name else None
 
 
 def internal_credentials_ref(instance: FireboltInstance) -> Ref:

@@ -1,6 +1,7 @@
 """What the caches keep of an instance's objects: enough to decide, and never a password."""
 
 import base64
+import hashlib
 from typing import Any, Final
 
 import msgspec
@@ -8,10 +9,13 @@ import msgspec
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.instance.database_login import KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME
 from firebolt_operator.manifests.managed_fields import applied_fields
 from firebolt_operator.refs import Manifest
 
 COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
+CREDENTIAL_KEYS: Final = (KEY_USERNAME, KEY_PASSWORD, KEY_DATABASE)
+MOST_KEYS: Final = 64  # of a Secret, to be told apart: somebody else's may have any number
 MOST_ENCODED: Final = 4096  # characters; a multiple of four
 KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 
@@ -40,22 +44,17 @@ class SecretView(msgspec.Struct, frozen=True, kw_only=True):
     filled: frozenset[str]
     username: str = ""
     database: str = ""
+    digests: dict[str, bytes] = {}  # of the content of each filled key, for as long as there are not too many
 
 
 class _Claim(msgspec.Struct, frozen=True):
     metadata: ObjectMeta
 
 
-class _Credentials(msgspec.Struct, frozen=True):
-    username: str = ""
-    password: str = ""
-    database: str = ""
-
-
 class _Secret(msgspec.Struct, frozen=True):
     metadata: ObjectMeta
     type: str = ""
-    data: _Credentials | None = None
+    data: dict[str, str] | None = None
 
 
 _secrets: Final = msgspec.json.Decoder(_Secret)
@@ -86,13 +85,15 @@ def live_object(document: Manifest) -> LiveObject:
 
 def decode_secret(body: bytes) -> SecretView:
     secret = _secrets.decode(body)
-    data = secret.data or _Credentials()
+    data = secret.data or {}
+    told = data if len(data) <= MOST_KEYS else {key: data[key] for key in CREDENTIAL_KEYS if key in data}
     return SecretView(
         metadata=secret.metadata,
         type=secret.type,
-        filled=frozenset(key for key in data.__struct_fields__ if getattr(data, key)),
-        username=_plain(data.username),
-        database=_plain(data.database),
+        filled=frozenset(key for key in CREDENTIAL_KEYS if data.get(key)),
+        username=_plain(data.get(KEY_USERNAME, "")),
+        database=_plain(data.get(KEY_DATABASE, "")),
+        digests={key: hashlib.sha256(value.encode()).digest() for key, value in told.items() if value},
     )
 
 

@@ -178,7 +178,12 @@ METADATA: Final = ComponentRules(
     pod_fields=(*COMMON_POD_FIELDS, OwnedField("automountServiceAccountToken", TOKEN_DETAIL, nullable=True)),
     primary_fields=_primary_fields("metadata", closed=True),
     operator_volumes=frozenset(
-        {names.VOLUME_METADATA_CONFIG, names.VOLUME_METADATA_CREDENTIALS, names.VOLUME_METADATA_TMP}
+        {
+            names.VOLUME_METADATA_CONFIG,
+            names.VOLUME_METADATA_CREDENTIALS,
+            names.VOLUME_METADATA_TMP,
+            names.VOLUME_METADATA_POSTGRES_CA,
+        }
     ),
     secret_volumes=frozenset({names.VOLUME_METADATA_CREDENTIALS}),
 )

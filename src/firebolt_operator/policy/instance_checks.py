@@ -16,6 +16,7 @@ from firebolt_operator.policy.component_rules import ComponentRules
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid, required
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.postgres_storage import check_postgres_storage
+from firebolt_operator.policy.postgres_tls import check_postgres_tls
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
 from firebolt_operator.policy.template_size import check_size, manageable
@@ -82,6 +83,7 @@ def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
         *check_metadata_template(instance.spec),
         *_secret_errors(instance, template, METADATA.child("template"), component_rules.METADATA),
         *check_postgres_storage(instance.spec.metadata.postgres_storage, METADATA.child("postgresStorage")),
+        *check_postgres_tls(instance),
     ]
 
 
@@ -173,7 +175,13 @@ def check_postgres_reference(spec: InstanceSpec) -> list[FieldError]:
     if postgres is None or postgres.credentials_secret_ref.name:
         return []
     path = METADATA.child("postgres", "credentialsSecretRef", "name")
-    return [required(path, "name the Secret with the keys username and password of the PostgreSQL server")]
+    return [
+        required(
+            path,
+            "must be set when spec.metadata.postgres is configured; name the Secret with the keys username and password"
+            " of the PostgreSQL server",
+        )
+    ]
 
 
 def _secret_errors(

@@ -62,6 +62,9 @@ def listener(name: str, *, issuer: str = "ca-a", enabled: bool = True, **fields:
             an_instance(metadata={"postgresStorage": {"resources": {"requests": {"cpu": 1, "memory": "1Gi"}}}}),
             id="resources-of-the-database",
         ),
+        pytest.param(
+            postgres(tls={"caSecretRef": {"name": "ca", "key": "ca.crt"}}), id="a-database-whose-identity-is-verified"
+        ),
         pytest.param(an_instance(id="x" * 128), id="the-longest-id"),
         pytest.param(an_instance(gateway={"metricsPort": 1}), id="the-lowest-metrics-port"),
         pytest.param(an_instance(gateway={"metricsPort": 65535}), id="the-highest-metrics-port"),
@@ -93,6 +96,25 @@ async def test_accepted_instances(stored: Stored, spec: Manifest) -> None:
         pytest.param(storage("0"), "postgresStorage.size must be more than 0", id="a-database-without-room"),
         pytest.param(storage("-1Gi"), "postgresStorage.size must be more than 0", id="a-database-of-less-than-nothing"),
         pytest.param(storage("big"), "spec.metadata.postgresStorage.size: Invalid value", id="a-size-in-words"),
+        pytest.param(
+            postgres(tls={"caSecretRef": {"key": "ca.crt"}}), "caSecretRef.name must be set", id="a-ca-without-a-secret"
+        ),
+        pytest.param(
+            postgres(tls={"caSecretRef": {"name": "ca", "key": ""}}),
+            "caSecretRef.key must be set",
+            id="a-ca-without-a-key",
+        ),
+        pytest.param(
+            postgres(tls={"caSecretRef": {"name": "ca", "key": "ca.crt", "optional": True}}),
+            "caSecretRef.optional cannot be true",
+            id="an-optional-ca",
+        ),
+        pytest.param(
+            postgres(tls={"mode": "require", "caSecretRef": {"name": "ca", "key": "ca.crt"}}),
+            "spec.metadata.postgres.tls.mode: Unsupported value",
+            id="a-weaker-mode",
+        ),
+        pytest.param(postgres(tls={}), "spec.metadata.postgres.tls.caSecretRef: Required value", id="tls-without-a-ca"),
         pytest.param(
             postgres(host="<host>pg</host>"), "spec.metadata.postgres.host: Invalid value", id="tags-in-a-host"
         ),

@@ -23,6 +23,7 @@ from tests.support.standins.programs import eventually, running_program
 
 NOT_READY = {"metadata": {"annotations": {"sim.firebolt.io/ready": "false"}}}
 LOGIN = "db-login"
+METADATA_PODS = f"{LABEL_COMPONENT}={COMPONENT_METADATA}"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ class MetadataPod:
 
         await eventually(is_so, f"the metadata service says {status.name}")
         note = None if status is ServingStatus.SERVING else "false"
-        for name in await self.person.names(PODS, f"{LABEL_COMPONENT}={COMPONENT_METADATA}"):
+        for name in await self.person.names(PODS, METADATA_PODS):
             await self.person.patch(PODS, name, {"metadata": {"annotations": {"sim.firebolt.io/ready": note}}})
 
 
@@ -120,8 +121,15 @@ async def test_missing_wrong_and_right_credentials_of_a_real_server(
         waiting = await operator.until(lambda found: metadata_says(found) == "Provisioning")
         assert (waiting.status.phase, waiting.status.metadata_endpoint) == ("Provisioning", "")
 
+        before = await person.names(PODS, METADATA_PODS)
         await person.patch(SECRETS, LOGIN, {"stringData": {"password": PASSWORD}})
         await pod.mount()
+
+        async def is_restarted() -> bool:
+            now = await person.names(PODS, METADATA_PODS)
+            return len(now) == 1 and now.isdisjoint(before)
+
+        await eventually(is_restarted, "the metadata service starts anew with the new password")
         await pod.until(ServingStatus.SERVING)
         ready = await operator.until_ready()
         assert ready.status.metadata_endpoint != ""

@@ -24,6 +24,7 @@ from tests.unit.policy.builders import (
 POSTGRES: Manifest = {"host": "pg.example.com", "database": "firebolt", "credentialsSecretRef": {"name": "pg"}}
 HOSTNAME = a_template(hostname="x")
 RESOURCES = "spec.metadata.postgresStorage.resources"
+AUTHORITY = "spec.metadata.postgres.tls.caSecretRef"
 NO_QUANTITY = "must be a quantity of 0 or more, such as 500m or 1Gi"
 
 
@@ -79,13 +80,48 @@ def test_resources_of_the_internal_database(resources: Manifest, refused: str) -
     assert found == (("MetadataReady", "SpecInvalid") if refused else None)
 
 
+@pytest.mark.parametrize(
+    ("authority", "refused"),
+    [
+        pytest.param({"name": "ca", "key": "ca.crt"}, "", id="a-secret-and-its-key"),
+        pytest.param({"name": "ca", "key": "ca.crt", "optional": False}, "", id="not-optional"),
+        pytest.param(
+            {"name": "", "key": ""},
+            f"[{AUTHORITY}.name: Required value: must be set when spec.metadata.postgres.tls is configured,"
+            f" {AUTHORITY}.key: Required value: must be set when spec.metadata.postgres.tls is configured]",
+            id="neither",
+        ),
+        pytest.param(
+            {"name": "ca", "key": "ca.crt", "optional": True},
+            f"{AUTHORITY}.optional: Forbidden: cannot be true because verified TLS requires the selected CA key",
+            id="optional",
+        ),
+        *(
+            pytest.param(
+                {"name": name, "key": "password"},
+                f"{AUTHORITY}.name: Forbidden: must not reference a Secret provisioned by the operator",
+                id=name,
+            )
+            for name in ("other-metadata-postgres-creds", "inst-auth-signing", "eng-g4-engine-tls")
+        ),
+    ],
+)
+def test_the_authority_of_an_external_database(authority: Manifest, refused: str) -> None:
+    instance = an_instance(metadata={"postgres": {**POSTGRES, "tls": {"caSecretRef": authority}}})
+    assert aggregate(check_instance(instance)) == refused
+    rejected = rejected_component(instance)
+    found = (rejected.condition, rejected.reason) if rejected else None
+    assert found == (("MetadataReady", "SpecInvalid") if refused else None)
+
+
 @pytest.mark.parametrize("reference", [{}, {"name": ""}])
 def test_external_postgres_needs_a_secret(reference: Manifest) -> None:
     instance = an_instance(metadata={"postgres": {**POSTGRES, "credentialsSecretRef": reference}})
     text = aggregate(check_instance(instance))
     assert text == (
         "spec.metadata.postgres.credentialsSecretRef.name: Required value:"
-        " name the Secret with the keys username and password of the PostgreSQL server"
+        " must be set when spec.metadata.postgres is configured; name the Secret with the keys username and password of"
+        " the PostgreSQL server"
     )
     assert check_postgres_reference(instance.spec) == check_instance(instance)
 

@@ -3,7 +3,14 @@
 from typing import Final
 
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.instance.database_login import DATABASE, KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME, USER
+from firebolt_operator.instance.database_login import (
+    DATABASE,
+    KEY_DATABASE,
+    KEY_PASSWORD,
+    KEY_USERNAME,
+    USER,
+    authority_in_use,
+)
 from firebolt_operator.instance.facts import CredentialsSeen, SecretMissing, SecretUnreadable
 from firebolt_operator.instance.views import SecretView
 
@@ -41,6 +48,21 @@ def external_credentials_problem(instance: FireboltInstance, seen: CredentialsSe
             return f"reading Secret {instance.metadata.namespace}/{name}: {problem}"
         case SecretView():
             return _missing_key(seen, EXTERNAL_KEYS)
+
+
+def authority_problem(instance: FireboltInstance, seen: CredentialsSeen | None) -> str | None:
+    """Of the certificate that the server's identity is verified with."""
+    authority = authority_in_use(instance)
+    if authority is None:
+        return None
+    name = f"external postgres CA Secret {instance.metadata.namespace}/{authority.name}"
+    match seen:
+        case SecretUnreadable(problem):
+            return f"reading {name}: {problem}"
+        case SecretView():
+            return None if authority.key in seen.digests else f'{name}: missing or empty for key "{authority.key}"'
+        case _:
+            return f"{name} not found"
 
 
 def _missing_key(secret: SecretView, keys: tuple[str, ...]) -> str | None:

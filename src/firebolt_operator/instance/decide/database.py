@@ -7,7 +7,11 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.instance.blueprint import Blueprint
-from firebolt_operator.instance.decide.credentials import external_credentials_problem, internal_credentials_problem
+from firebolt_operator.instance.decide.credentials import (
+    authority_problem,
+    external_credentials_problem,
+    internal_credentials_problem,
+)
 from firebolt_operator.instance.decide.failures import PermanentFailure, lost_credentials, other_database
 from firebolt_operator.instance.decide.retention import credentials_change, recorded_id
 from firebolt_operator.instance.decide.steps import postgres_steps
@@ -45,7 +49,7 @@ def decide_postgres(
     if seen is None:
         raise RuntimeError(f"nobody looked for the credentials of {instance.metadata.name}")
     if instance.spec.metadata.postgres is not None:
-        problem = external_credentials_problem(instance, seen)
+        problem = external_credentials_problem(instance, seen) or authority_problem(instance, facts.authority)
         return Proceed(()) if problem is None else Stuck(_preflight_problem(problem))
     match seen:
         case SecretUnreadable(problem):

@@ -45,7 +45,9 @@ def postgres_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ..
 
 
 def metadata_service_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
-    return _steps(blueprint.metadata_service(), facts, Stage.METADATA_SERVICE, InstanceReason.ENSURE_FAILED)
+    return _steps(
+        blueprint.metadata_service(facts.login_digest), facts, Stage.METADATA_SERVICE, InstanceReason.ENSURE_FAILED
+    )
 
 
 def gateway_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:

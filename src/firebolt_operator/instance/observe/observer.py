@@ -8,6 +8,7 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE, InstancePhase
 from firebolt_operator.errors import RejectedError, UnreadableError
 from firebolt_operator.instance import inventory
+from firebolt_operator.instance.database_login import authority_in_use
 from firebolt_operator.instance.decide.ownership import is_database_claim, stranger
 from firebolt_operator.instance.decide.retention import kept_id
 from firebolt_operator.instance.facts import (
@@ -21,6 +22,7 @@ from firebolt_operator.instance.facts import (
     Volume,
 )
 from firebolt_operator.instance.observe.caches import InstanceCaches
+from firebolt_operator.instance.observe.login_digest import login_content, slow_digest
 from firebolt_operator.instance.observe.secret_watches import SecretWatches
 from firebolt_operator.instance.views import LiveObject, SecretView, decode_metadata
 from firebolt_operator.kube.ports import Reader
@@ -38,6 +40,7 @@ class LeaderMemory:
     """What one leader knows of one instance besides what the caches hold. Nothing that may be lost matters."""
 
     has_read_live: bool = False  # until then, what a former leader did last may be in no cache yet
+    login: tuple[bytes, str] = (b"", "")  # what was read from Secrets of others last, and its digest
     answers: dict[Ref, Answer] = field(default_factory=dict[Ref, Answer])
 
 
@@ -55,6 +58,7 @@ class Observer:
         refs = inventory.applied_refs(instance)
         children = await self._look_for(refs)
         credentials = await self._credentials(instance)
+        authority = await self._authority(instance)
         volume = Volume.ABSENT
         if isinstance(credentials, SecretView) and not children.has_own(inventory.database_ref(instance), instance):
             try:
@@ -68,6 +72,8 @@ class Observer:
             gateway=children.readiness(inventory.gateway_deployment_ref(instance), instance),
             live=children.live,
             unreadable=children.unreadable,
+            authority=authority,
+            login_digest=await self._login_digest(instance, credentials, authority),
             volume=volume,
             confirmed=frozenset(refs) if is_first_look else frozenset(),
             answers=self.memory.answers,
@@ -120,10 +126,35 @@ class Observer:
         if not ref.name:
             self.watches.forget(_key(instance))
             return None
-        self.watches.want(_key(instance), ref)
+        self.watches.want(_key(instance), *filter(None, (ref, inventory.authority_ref(instance))))
+        return await self._referenced(ref)
+
+    async def _referenced(self, ref: Ref) -> SecretView | None:
         if not self.memory.has_read_live or not self.watches.is_following(ref):
             return await fetch_live(self.caches.secrets, self.reader, ref)
         return self.watches.seen(ref)
+
+    async def _authority(self, instance: FireboltInstance) -> CredentialsSeen | None:
+        ref = inventory.authority_ref(instance)
+        if ref is None or InstancePhase(instance.status.phase) is InstancePhase.FAILED:
+            return None
+        try:
+            return await self._referenced(ref) or SecretMissing()
+        except (RejectedError, UnreadableError) as err:
+            return SecretUnreadable(str(err))
+
+    async def _login_digest(
+        self, instance: FireboltInstance, credentials: CredentialsSeen | None, authority: CredentialsSeen | None
+    ) -> str:
+        """Worked out only when something has changed."""
+        if instance.spec.metadata.postgres is None or not isinstance(credentials, SecretView):
+            return ""
+        selected = authority_in_use(instance)
+        verified_with = authority if isinstance(authority, SecretView) else None
+        content = login_content(credentials, verified_with, selected.key if selected else "")
+        if self.memory.login[0] != content:
+            self.memory.login = content, await slow_digest(content, instance.metadata.uid)
+        return self.memory.login[1]
 
     async def _internal(self, instance: FireboltInstance, ref: Ref) -> SecretView | None:
         """A password is minted, or an instance given up, only on the server's own word."""

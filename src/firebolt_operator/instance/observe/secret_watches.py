@@ -7,6 +7,7 @@ import asyncio
 import random
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Never
 
 from firebolt_operator.evidence import noted
@@ -39,7 +40,7 @@ class SecretWatches:
         self._clock = clock
         self._rng = rng
         self._notify = notify  # told the key of every instance that a change concerns
-        self._wanted: dict[Key, Ref] = {}  # by instance
+        self._wanted: dict[Key, tuple[Ref, ...]] = {}  # by instance
         self._watches: dict[Ref, _Watch] = {}
         self._changed = asyncio.Event()
 
@@ -47,11 +48,11 @@ class SecretWatches:
     def name(self) -> str:
         return "referenced secrets"
 
-    def want(self, instance: Key, secret: Ref) -> None:
-        """From now on changes of this Secret, and of no other by name, start passes of this instance."""
-        if self._wanted.get(instance) == secret:
+    def want(self, instance: Key, *secrets: Ref) -> None:
+        """From now on changes of these Secrets, and of no others by name, start passes of this instance."""
+        if self._wanted.get(instance) == secrets:
             return
-        self._wanted[instance] = secret
+        self._wanted[instance] = secrets
         self._share_out()
 
     def forget(self, instance: Key) -> None:
@@ -89,12 +90,12 @@ class SecretWatches:
 
     def _tell(self, secret: Ref) -> None:
         for instance, wanted in self._wanted.items():
-            if wanted == secret:
+            if secret in wanted:
                 self._notify(instance)
 
     def _share_out(self) -> None:
         """What nobody wants any more makes room; then each namespace in turn gets a place, as long as there are any."""
-        chosen = _fair_share(self._wanted.values(), self._watches.keys(), MOST_WATCHES)
+        chosen = _fair_share(chain.from_iterable(self._wanted.values()), self._watches.keys(), MOST_WATCHES)
         for secret in self._watches.keys() - chosen:
             self._drop(secret)
         for secret in chosen - self._watches.keys():

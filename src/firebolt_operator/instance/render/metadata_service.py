@@ -5,7 +5,7 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
-from firebolt_operator.instance.database_login import credentials_in_use
+from firebolt_operator.instance.database_login import authority_in_use, credentials_in_use
 from firebolt_operator.instance.render.metadata_config import ConfigFile, metadata_config
 from firebolt_operator.manifests.components import (
     ComponentPod,
@@ -14,7 +14,7 @@ from firebolt_operator.manifests.components import (
     primary_container,
     user_pod_spec,
 )
-from firebolt_operator.manifests.hashes import content_hash
+from firebolt_operator.manifests.hashes import canonical_json, content_hash
 from firebolt_operator.manifests.images import workload_pull_policy
 from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.policy.component_rules import METADATA
@@ -25,6 +25,8 @@ UID: Final = 1111
 UID_NG: Final = 1112
 CONFIG_FOLDER: Final = "/configs"
 CREDENTIALS_FOLDER: Final = "/secrets/postgres"
+AUTHORITY_FOLDER: Final = "/secrets/postgres-ca"
+AUTHORITY_FILE: Final = "ca.crt"
 UNSAFE_SECCOMP: Final = (None, "", "Unconfined")
 
 
@@ -54,7 +56,7 @@ def metadata_service(instance: FireboltInstance) -> Manifest:
     }
 
 
-def metadata_deployment(instance: FireboltInstance, image: str) -> Manifest:
+def metadata_deployment(instance: FireboltInstance, image: str, login_digest: str = "") -> Manifest:
     name = names.metadata_name(instance.metadata.name)
     replicas = instance.spec.metadata.replicas
     return {
@@ -67,18 +69,18 @@ def metadata_deployment(instance: FireboltInstance, image: str) -> Manifest:
             # Two services must never write to one database. `maxSurge: 0` would not keep them apart: a rolling update
             # does not count a pod that is still terminating.
             "strategy": {"type": "Recreate"},
-            "template": _pod_template(instance, image),
+            "template": _pod_template(instance, image, login_digest),
         },
     }
 
 
-def _pod_template(instance: FireboltInstance, default_image: str) -> Manifest:
+def _pod_template(instance: FireboltInstance, default_image: str, login_digest: str) -> Manifest:
     template = instance.spec.metadata.template
     config = metadata_config(instance)
     ours = ComponentPod(
         primary=METADATA.primary,
         labels=component_labels(instance.metadata.name, names.COMPONENT_METADATA),
-        annotations={names.ANNOTATION_CONFIG_HASH: content_hash(config.text)},
+        annotations={names.ANNOTATION_CONFIG_HASH: _hash(config, login_digest)},
         container=_container(instance, default_image, config),
         volumes=[
             {
@@ -87,6 +89,7 @@ def _pod_template(instance: FireboltInstance, default_image: str) -> Manifest:
             },
             {"name": names.VOLUME_METADATA_CREDENTIALS, "secret": {"secretName": credentials_in_use(instance)}},
             {"name": names.VOLUME_METADATA_TMP, "emptyDir": {}},
+            *_authority_volumes(instance),
         ],
         fields={
             "terminationGracePeriodSeconds": 30,
@@ -97,6 +100,34 @@ def _pod_template(instance: FireboltInstance, default_image: str) -> Manifest:
         keeps_volume=keeps_volume(METADATA, protected_secret_names(instance)),
     )
     return merged_component_pod(template, ours)
+
+
+def _hash(config: ConfigFile, login_digest: str) -> str:
+    """The internal database's password never changes, and has no part in it."""
+    return content_hash(canonical_json([config.text, login_digest]) if login_digest else config.text)
+
+
+def _authority_volumes(instance: FireboltInstance) -> list[Manifest]:
+    authority = authority_in_use(instance)
+    if authority is None:
+        return []
+    selected = {"secretName": authority.name, "items": [{"key": authority.key, "path": AUTHORITY_FILE}]}
+    return [{"name": names.VOLUME_METADATA_POSTGRES_CA, "secret": selected}]
+
+
+def _authority_mounts(instance: FireboltInstance) -> list[Manifest]:
+    if authority_in_use(instance) is None:
+        return []
+    return [{"name": names.VOLUME_METADATA_POSTGRES_CA, "mountPath": AUTHORITY_FOLDER, "readOnly": True}]
+
+
+def _authority_environment(instance: FireboltInstance) -> list[Manifest]:
+    if authority_in_use(instance) is None:
+        return []
+    return [
+        {"name": "PGSSLMODE", "value": "verify-full"},
+        {"name": "PGSSLROOTCERT", "value": f"{AUTHORITY_FOLDER}/{AUTHORITY_FILE}"},
+    ]
 
 
 def _container(instance: FireboltInstance, default_image: str, config: ConfigFile) -> Manifest:
@@ -111,6 +142,7 @@ def _container(instance: FireboltInstance, default_image: str, config: ConfigFil
         "env": [
             {"name": "POSTGRES_USERNAME_FILE", "value": f"{CREDENTIALS_FOLDER}/username"},
             {"name": "POSTGRES_PASSWORD_FILE", "value": f"{CREDENTIALS_FOLDER}/password"},
+            *_authority_environment(instance),
         ],
         "securityContext": {
             "runAsNonRoot": True,
@@ -135,6 +167,7 @@ def _container(instance: FireboltInstance, default_image: str, config: ConfigFil
             {"name": names.VOLUME_METADATA_CONFIG, "mountPath": CONFIG_FOLDER, "readOnly": True},
             {"name": names.VOLUME_METADATA_CREDENTIALS, "mountPath": CREDENTIALS_FOLDER, "readOnly": True},
             {"name": names.VOLUME_METADATA_TMP, "mountPath": "/tmp"},  # noqa: S108 - the container's own
+            *_authority_mounts(instance),
         ],
     }
 

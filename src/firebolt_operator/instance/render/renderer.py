@@ -50,10 +50,11 @@ class InstanceRenderer:
             Piece("postgres service", postgres_service(self.instance)),
         )
 
-    def metadata_service(self) -> Pieces:
+    def metadata_service(self, login_digest: str = "", /) -> Pieces:
+        image = self.images.metadata_service
         return (
             Piece("metadata configmap", metadata_config_map(self.instance)),
-            Piece("metadata deployment", metadata_deployment(self.instance, self.images.metadata_service)),
+            Piece("metadata deployment", metadata_deployment(self.instance, image, login_digest)),
             Piece("metadata service", metadata_service(self.instance)),
         )
 

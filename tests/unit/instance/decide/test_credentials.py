@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from firebolt_operator.instance.decide.credentials import external_credentials_problem, internal_credentials_problem
+from firebolt_operator.instance.decide.credentials import (
+    authority_problem,
+    external_credentials_problem,
+    internal_credentials_problem,
+)
 from firebolt_operator.instance.facts import CredentialsSeen, SecretMissing, SecretUnreadable
 from firebolt_operator.instance.views import SecretView, decode_secret
 from tests.support.instances import EXTERNAL, a_secret, an_instance
@@ -77,6 +81,27 @@ def test_external_credentials(name: str, seen: CredentialsSeen, problem: str | N
     assert external_credentials_problem(instance, seen) == problem
 
 
+@pytest.mark.parametrize(
+    ("seen", "problem"),
+    [
+        pytest.param(a_secret(digests={"root.pem": b"x"}), None, id="there"),
+        pytest.param(SecretMissing(), "external postgres CA Secret ns/db-ca not found", id="missing"),
+        pytest.param(
+            SecretUnreadable("forbidden"), "reading external postgres CA Secret ns/db-ca: forbidden", id="unreadable"
+        ),
+        pytest.param(
+            a_secret(digests={"ca.crt": b"x"}),
+            'external postgres CA Secret ns/db-ca: missing or empty for key "root.pem"',
+            id="another-key",
+        ),
+    ],
+)
+def test_the_authority_of_an_external_database(seen: CredentialsSeen, problem: str | None) -> None:
+    tls = {"caSecretRef": {"name": "db-ca", "key": "root.pem"}}
+    assert authority_problem(an_instance(metadata={"postgres": {**EXTERNAL, "tls": tls}}), seen) == problem
+    assert authority_problem(an_instance(metadata={"postgres": EXTERNAL}), None) is None
+
+
 def secret_body(data: dict[str, str]) -> bytes:
     encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
     metadata = {"name": "creds", "namespace": "ns", "resourceVersion": "7"}
@@ -88,6 +113,15 @@ def test_a_password_is_never_kept() -> None:
     assert (view.filled, view.username, view.database) == (frozenset({"username", "password"}), "firebolt", "")
     assert "hunter2" not in repr(view)
     assert base64.b64encode(b"hunter2").decode() not in repr(view)
+
+
+def test_content_is_told_apart_by_key_and_of_few_keys_only() -> None:
+    one = decode_secret(secret_body({"username": "a", "password": "b", "ca.crt": "c", "empty": ""}))
+    two = decode_secret(secret_body({"username": "a", "password": "B", "ca.crt": "c"}))
+    assert one.digests.keys() == two.digests.keys() == {"username", "password", "ca.crt"}
+    assert {key for key in one.digests if one.digests[key] != two.digests[key]} == {"password"}
+    many = decode_secret(secret_body({"username": "a", **dict.fromkeys(map(str, range(100)), "x")}))
+    assert many.digests.keys() == {"username"}
 
 
 @pytest.mark.parametrize("document", [{}, {"data": None}, {"data": {"username": "***"}}])

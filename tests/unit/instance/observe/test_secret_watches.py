@@ -57,6 +57,14 @@ async def test_given_a_crowd_of_one_namespace_then_others_get_their_share_of_the
         assert told == [("tenant", "i3")]  # it has to look for itself from now on
 
 
+async def test_given_two_secrets_of_one_instance_then_both_are_followed_until_it_wants_another() -> None:
+    async with running([]) as found:
+        found.want(("good", "i0"), a_secret("good", 0), a_secret("good", 1))
+        assert await followed(found, "good") == [0, 1]
+        found.want(("good", "i0"), a_secret("good", 1))
+        assert await followed(found, "good") == [1]
+
+
 async def test_given_places_that_become_free_then_those_who_had_none_get_them_without_asking_again() -> None:
     async with running([]) as found:
         crowd(found, "tenant", 1)

@@ -62,6 +62,36 @@ def test_metadata_objects() -> None:
     assert rendered == golden("metadata.yaml")
 
 
+def test_given_verified_tls_when_rendered_then_only_the_selected_key_is_mounted() -> None:
+    authority = {"caSecretRef": {"name": "db-ca", "key": "root.pem"}}
+    pod = pod_of(metadata={"postgres": {**EXTERNAL, "tls": authority}})
+    assert pod["volumes"][-1] == {
+        "name": "postgres-ca",
+        "secret": {"secretName": "db-ca", "items": [{"key": "root.pem", "path": "ca.crt"}]},
+    }
+    (container,) = pod["containers"]
+    assert container["volumeMounts"][-1] == {
+        "name": "postgres-ca",
+        "mountPath": "/secrets/postgres-ca",
+        "readOnly": True,
+    }
+    assert container["env"][-2:] == [
+        {"name": "PGSSLMODE", "value": "verify-full"},
+        {"name": "PGSSLROOTCERT", "value": "/secrets/postgres-ca/ca.crt"},
+    ]
+
+
+def test_the_hash_follows_what_is_read_from_secrets_of_others() -> None:
+    instance = an_instance(metadata={"postgres": EXTERNAL})
+
+    def annotated(digest: str) -> str:
+        template = metadata_deployment(instance, "metadata:1.0", digest)["spec"]["template"]
+        return str(template["metadata"]["annotations"]["firebolt.io/config-hash"])
+
+    assert len({annotated(""), annotated("a"), annotated("b")}) == 3
+    assert annotated("a") == annotated("a")
+
+
 def test_given_a_database_of_the_users_own_when_rendered_then_its_secret_is_mounted() -> None:
     volumes = pod_of(metadata={"postgres": EXTERNAL})["volumes"]
     assert volumes[1] == {"name": "postgres-creds", "secret": {"secretName": "db-login"}}
