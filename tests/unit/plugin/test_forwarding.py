@@ -136,6 +136,15 @@ def test_a_forward_that_is_never_ready(played: Played, tmp_path: Path, monkeypat
     assert plugin.refuses("instance", "port-forward", "i1") == "kubectl port-forward was not ready within 0.2 s"
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Tests that a shell runs in its background ignore Ctrl+C, and so would whatever they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     ("typed", "instance", "words"),
     [
