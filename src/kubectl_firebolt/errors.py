@@ -11,7 +11,3 @@ class KubectlError(PluginError):
     def __init__(self, message: str, complaint: str = "") -> None:
         super().__init__(f"{message}\n{complaint}" if complaint else message)
         self.complaint = complaint
-
-    @property
-    def is_not_found(self) -> bool:
-        return "(NotFound)" in self.complaint

@@ -1,8 +1,24 @@
-"""Which environment lets a Python of a test's own import what the test imports?"""
+"""How does a test run a Python of its own, which imports what the test imports?"""
 
 import os
+import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 
 def python_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+@contextmanager
+def python_process(script: str) -> Generator[subprocess.Popen[bytes]]:
+    """Is there once the script has said `ready`, and is ended with the test."""
+    command, pipe = [sys.executable, "-c", script], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=python_environment()) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield process
+        finally:
+            process.kill()

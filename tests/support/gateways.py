@@ -5,6 +5,7 @@ from typing import Any
 from firebolt_operator.api.instance import FireboltInstance, GatewaySpec, InstanceSpec, MetadataSpec
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.gateway.objects import GatewayObjects
 from firebolt_operator.refs import Manifest
 
 ENVOY_IMAGE = "envoyproxy/envoy:v1.37.2"
@@ -29,3 +30,7 @@ def gateway_inputs(instance: FireboltInstance | None = None, *, wake: bool = Fal
         wake_agent_image=AGENT_IMAGE if wake else "",
         **fields,
     )
+
+
+def all_objects(objects: GatewayObjects) -> list[Manifest]:
+    return [*objects.identity, objects.config_map, objects.deployment, objects.service, objects.disruption_budget]

@@ -17,7 +17,7 @@ from firebolt_operator.wake.decide.answers import Answer
 from firebolt_operator.wake.decide.slices import BY_ENGINE, SliceView, decode_slice, engines_of
 from firebolt_operator.wake.decide.wake_books import wake_books
 from firebolt_operator.wake.hold_handler import HoldHandler
-from firebolt_operator.wake.hold_times import HoldRecorder, HoldTimes, NoHoldRecorder
+from firebolt_operator.wake.hold_times import HoldRecorder, HoldTimes
 from firebolt_operator.wake.holds import Holds
 from firebolt_operator.wake.metrics import Levels
 from firebolt_operator.wake.readiness import Readiness
@@ -36,6 +36,14 @@ LEVELS = Levels(
 
 HOLD_TIMEOUT = timedelta(seconds=120)
 REAL_SECONDS = 20.0
+
+
+class NoHoldRecorder:
+    """For tests that ask no metrics."""
+
+    def held(self, outcome: str, seconds: float, /) -> None: ...
+    def woken(self, seconds: float, /) -> None: ...
+    def shed(self, engine: str, /) -> None: ...
 
 
 @dataclass(slots=True)

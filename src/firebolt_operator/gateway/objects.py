@@ -24,10 +24,6 @@ class GatewayObjects:
     disruption_budget: Manifest
     config_hash: str
 
-    def in_write_order(self) -> list[Manifest]:
-        """The account before the pods that use it, the configuration before the hash that rolls them."""
-        return [*self.identity, self.config_map, self.deployment, self.service, self.disruption_budget]
-
 
 def gateway_objects(inputs: GatewayInputs) -> GatewayObjects:
     config = envoy_yaml(inputs)

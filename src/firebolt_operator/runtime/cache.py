@@ -71,9 +71,6 @@ class Cache(Store[T]):
         """A write to this object was never answered: only a live read can tell what it is now."""
         return noted(self._find_suspect, key)
 
-    def clear_suspect(self, key: Key) -> None:
-        self._suspects.discard(key)
-
     # What our own requests tell (a WriteObserver)
 
     def written(self, ref: Ref, body: bytes, /) -> None:

@@ -25,14 +25,6 @@ class DeadMansSwitch(Protocol):
     def disarm(self) -> None: ...
 
 
-class NoSwitch:
-    """For processes without a lease, and for tests."""
-
-    def arm(self, seconds: float, /) -> None: ...
-
-    def disarm(self) -> None: ...
-
-
 class _Event(ctypes.Structure):
     _fields_ = (
         ("value", ctypes.c_void_p),

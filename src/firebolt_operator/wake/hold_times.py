@@ -16,14 +16,6 @@ class HoldRecorder(Protocol):
     def shed(self, engine: str, /) -> None: ...
 
 
-class NoHoldRecorder:
-    """For those who serve no metrics."""
-
-    def held(self, outcome: str, seconds: float, /) -> None: ...
-    def woken(self, seconds: float, /) -> None: ...
-    def shed(self, engine: str, /) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class HoldTimes:
     """Remembers of each engine that is waited for since when: never more of them than there are holds."""

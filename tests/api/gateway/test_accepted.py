@@ -9,7 +9,7 @@ from firebolt_operator.api import resources
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest, Resource
-from tests.support.gateways import an_instance, gateway_inputs
+from tests.support.gateways import all_objects, an_instance, gateway_inputs
 
 KINDS = {each.kind: each for each in vars(resources).values() if isinstance(each, Resource)}
 APPLY = "application/apply-patch+yaml"
@@ -52,7 +52,7 @@ def test_given_a_gateway_when_applied_twice_then_nothing_is_lost_and_nothing_cha
     control_plane: ControlPlane, namespace: str, template: Manifest | None, wake: bool
 ) -> None:
     inputs = gateway_inputs(an_instance("i" * 51, namespace, template=template), wake=wake)
-    for manifest in gateway_objects(inputs).in_write_order():
+    for manifest in all_objects(gateway_objects(inputs)):
         live = applied(control_plane, manifest)
         assert is_subset(manifest, live), manifest["kind"]
         again = applied(control_plane, manifest)

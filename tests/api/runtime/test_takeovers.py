@@ -19,7 +19,6 @@ from firebolt_operator.observability.metrics import Metrics, RequestMetrics
 from firebolt_operator.policy.bounds import parse_bounds
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.clock import SystemClock
-from firebolt_operator.runtime.dead_man import NoSwitch
 from firebolt_operator.runtime.doubts import Doubts
 from firebolt_operator.runtime.fence import LeaseFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
@@ -41,6 +40,13 @@ EDITORS: Final = 8
 TAKEOVERS: Final = 20
 SETTLE_LOOKS: Final = 120  # a cache that went wrong never settles; everything else is a matter of moments
 LEAD_SECONDS: Final = 120.0  # a lease that could not be released runs for fifteen seconds
+
+
+class NoSwitch:
+    """Nothing ends the process of a test, which has many leaders."""
+
+    def arm(self, seconds: float, /) -> None: ...
+    def disarm(self) -> None: ...
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.manifests.secret_mounts import SecretMount
 from firebolt_operator.refs import Manifest
-from tests.support.gateways import AGENT_IMAGE, an_instance, gateway_inputs
+from tests.support.gateways import AGENT_IMAGE, all_objects, an_instance, gateway_inputs
 
 LABELS = {"firebolt.io/instance": "inst", "firebolt.io/component": "gateway"}
 OWNER = {
@@ -37,8 +37,8 @@ def container(spec: Manifest, name: str) -> Manifest:
     return next(each for each in spec["containers"] if each["name"] == name)
 
 
-def test_when_rendered_then_objects_come_in_write_order() -> None:
-    objects = gateway_objects(gateway_inputs(wake=True)).in_write_order()
+def test_when_rendered_then_these_are_the_objects() -> None:
+    objects = all_objects(gateway_objects(gateway_inputs(wake=True)))
     assert [(each["kind"], each["metadata"]["name"]) for each in objects] == [
         ("ServiceAccount", "inst-gateway"),
         ("Role", "inst-gateway"),
@@ -278,7 +278,7 @@ def test_given_an_account_of_the_users_when_rendered_then_identity_is_theirs_and
     objects = gateway_objects(gateway_inputs(an_instance(template={"spec": users}), wake=True))
     spec = objects.deployment["spec"]["template"]["spec"]
     assert objects.identity == ()
-    assert objects.in_write_order()[0]["kind"] == "ConfigMap"
+    assert all_objects(objects)[0]["kind"] == "ConfigMap"
     assert spec["serviceAccountName"] == "mine"
     assert spec["automountServiceAccountToken"] is expected
     token = {each["name"] for each in spec["volumes"] if "serviceAccountToken" in str(each)}

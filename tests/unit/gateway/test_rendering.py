@@ -11,7 +11,7 @@ import yaml
 from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap, envoy_yaml
 from firebolt_operator.gateway.objects import gateway_objects
 from firebolt_operator.refs import Manifest
-from tests.support.gateways import gateway_inputs
+from tests.support.gateways import all_objects, gateway_inputs
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -44,4 +44,4 @@ def test_all_objects_with_a_wake_agent() -> None:
     assert annotations.pop("firebolt.io/config-hash") == objects.config_hash
     assert objects.config_map["data"] == {"envoy.yaml": envoy_yaml(gateway_inputs(wake=True))}
     objects.config_map.pop("data")
-    assert [without_scripts(each) for each in objects.in_write_order()] == golden("objects.yaml")
+    assert [without_scripts(each) for each in all_objects(objects)] == golden("objects.yaml")

@@ -1,13 +1,12 @@
 """Signals and exit codes of a real process."""
 
-import os
 import signal
 import subprocess
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
+
+from tests.support.child_processes import python_process
 
 SCRIPT = """
 import asyncio, sys
@@ -22,19 +21,8 @@ sys.exit(run_process(main, stop_seconds={limit}))
 """
 
 
-@contextmanager
-def a_process(after: str, limit: float = 3600) -> Generator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(after=after, limit=limit)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            yield process
-        finally:
-            process.kill()
+def a_process(after: str, limit: float = 3600) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    return python_process(SCRIPT.format(after=after, limit=limit))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -87,7 +87,6 @@ NO_CONTENT = {
 }
 NO_READS = {
     "begin_list",
-    "clear_suspect",
     "decode",
     "deleted",
     "end_list",

@@ -4,15 +4,12 @@ import asyncio
 import json
 import signal
 import subprocess
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from firebolt_operator.runtime.stack_dumps import MOST_FRAMES, MOST_STACKS, awaited_stack, dump_stacks
-from tests.support.child_processes import python_environment
+from tests.support.child_processes import python_process
 
 SCRIPT = """
 import asyncio, sys
@@ -39,21 +36,7 @@ sys.exit(run_process(main))
 WAITING, HUNG = "await stop.wait()", "sys.stdin.read(1)"
 
 
-@contextmanager
-def a_process(then: str) -> Generator["subprocess.Popen[bytes]"]:
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(then=then)], stdin=pipe, stdout=pipe, stderr=pipe, env=python_environment()
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def dumped(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
+def dumped(process: subprocess.Popen[bytes]) -> list[dict[str, Any]]:
     """The records of one dump; tasks come last, and all of these stand at two places."""
     process.send_signal(signal.SIGUSR1)
     records = list[dict[str, Any]]()
@@ -65,7 +48,7 @@ def dumped(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("then", [WAITING, HUNG], ids=["waiting", "hung"])
 def test_given_the_signal_then_tasks_and_threads_are_told_by_place_and_the_process_goes_on(then: str) -> None:
-    with a_process(then) as process:
+    with python_process(SCRIPT.format(then=then)) as process:
         for _ in range(2):
             records = dumped(process)
             assert (records[0]["msg"], records[0]["tasks"]) == ("stacks", 8)
