@@ -7,8 +7,11 @@ from firebolt_operator.refs import Manifest
 from tests.api.crash.ledger import Change, World
 
 
-def query_problem(world: World, engine: str) -> str:
-    """Why queries would find nobody, or not everybody, behind the engine's Service; empty if they would."""
+def query_problem(world: World, engine: str, partial: int = -1) -> str:
+    """Why queries would find nobody, or not everybody, behind the engine's Service; empty if they would.
+
+    Of the `partial` generation anybody will do.
+    """
     service = world.get(("Service", names.engine_service_name(engine)))
     if service is None:
         return "there is no Service"
@@ -21,7 +24,8 @@ def query_problem(world: World, engine: str) -> str:
         return f"the Service selects generation {generation}, which is being deleted"
     wanted = statefulset["spec"]["replicas"]
     ready = sum(_is_ready(world.get(("Pod", f"{engine}-g{generation}-{ordinal}"))) for ordinal in range(wanted))
-    return "" if ready == wanted else f"generation {generation} has {ready} of {wanted} pods ready"
+    needed = min(wanted, 1) if generation == str(partial) else wanted
+    return "" if ready >= needed else f"generation {generation} has {ready} of {wanted} pods ready"
 
 
 def _is_ready(pod: Manifest | None) -> bool:
@@ -35,12 +39,27 @@ def gaps(changes: Iterable[Change], engine: str) -> list[str]:
     """Every moment without a whole query target between the engine's first service and its deletion."""
     world: dict[tuple[str, str], Manifest] = {}
     found: list[str] = []
+    partial = -1
     for change in sorted(changes, key=lambda each: each.version):
+        before = _generations(world, engine)
         _happen(world, change)
-        problem = query_problem(world, engine) if change.version and _serves(world, engine) else ""
+        partial = _abandoned_first(before, _generations(world, engine), partial)
+        problem = query_problem(world, engine, partial) if change.version and _serves(world, engine) else ""
         if problem:
             found.append(f"{change.version} ({change.kind} {change.name}): {problem}")
     return found
+
+
+def _abandoned_first(before: tuple[int, int], after: tuple[int, int], known: int) -> int:
+    """A first generation that is edited while only some of its pods take queries stays until the next can (ADR 16)."""
+    (active, current) = after
+    return active if before[0] < 0 <= active != current else known
+
+
+def _generations(world: World, engine: str) -> tuple[int, int]:
+    """The active and the current one."""
+    status: Manifest = world.get(("FireboltEngine", engine), {}).get("status", {})
+    return status.get("activeGeneration", -1), status.get("currentGeneration", -1)
 
 
 def _happen(world: dict[tuple[str, str], Manifest], change: Change) -> None:
@@ -56,4 +75,4 @@ def _serves(world: World, engine: str) -> bool:
     found = world.get(("FireboltEngine", engine))
     if found is None or "deletionTimestamp" in found["metadata"]:
         return False
-    return bool(found.get("status", {}).get("activeGeneration", -1) >= 0)
+    return _generations(world, engine)[0] >= 0
