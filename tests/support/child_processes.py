@@ -1,6 +1,7 @@
 """How does a test run a Python of its own, which imports what the test imports?"""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -22,3 +23,13 @@ def python_process(script: str) -> Generator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def hears_interrupts() -> Generator[None]:
+    """Tests that a shell runs in its background ignore Ctrl+C, and so would whatever they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -114,7 +114,7 @@ class ControlPlane:
         self.kill_apiserver()
         processes.kill([self._running.pop(ETCD)])
         yield
-        self._start_program(ETCD, components.etcd_flags(self._files))
+        self._start_etcd()
         self.start_apiserver()
 
     def launch(self, name: str, command: Sequence[str]) -> ProcessRecord:
@@ -186,8 +186,19 @@ class ControlPlane:
             service_account_public_key=public,
         )
 
-    def _start_with_a_free_port(self) -> None:
+    def _start_etcd(self) -> None:
+        """An API server ends by itself when etcd does not answer it within twenty seconds."""
         self._start_program(ETCD, components.etcd_flags(self._files))
+        self.wait_until(self._is_etcd_there, "etcd")
+
+    def _is_etcd_there(self) -> bool:
+        try:
+            return unix_request(self.folder / components.ETCD_SOCKET, "GET", "/health")[0] == http.client.OK
+        except OSError:
+            return False
+
+    def _start_with_a_free_port(self) -> None:
+        self._start_etcd()
         attempts = 1 if self.options.port else _PORT_ATTEMPTS
         for attempt in range(1, attempts + 1):
             try:

@@ -13,6 +13,7 @@ import pytest
 import firebolt_local
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.folder import ClusterFolder
+from tests.support.child_processes import hears_interrupts
 
 # Built beforehand, not on the clock of a command.
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("built_programs")]
@@ -37,7 +38,8 @@ class CommandLine:
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "firebolt_local", *arguments]
-        return subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with hears_interrupts():
+            return subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def cluster(self, name: str = "default") -> ClusterFolder:
         return ClusterFolder(self.state / "firebolt-local" / name)

@@ -136,6 +136,21 @@ def test_given_a_program_that_fails_then_it_is_named_and_nothing_runs(
     assert not any(record.is_alive() for record in processes.read_records(plane.folder).values())
 
 
+@pytest.mark.slow
+def test_given_an_etcd_that_takes_its_time_then_the_api_server_starts_after_it(
+    tmp_path: Path, built_programs: dict[str, Path]
+) -> None:
+    late = tmp_path / "etcd"
+    late.write_text(f'#!/bin/sh\nsleep 30\nexec {built_programs["etcd"]} "$@"\n')
+    late.chmod(0o755)
+    options = Options(folder=tmp_path / "plane", controllers=(), scheduler=False)
+    plane = ControlPlane(options, {**built_programs, "etcd": late})
+    try:
+        assert plane.start().http.is_ready()
+    finally:
+        plane.stop()
+
+
 def client_of(plane: ControlPlane, user: str, groups: tuple[str, ...] = ("system:masters",)) -> KubeHttp:
     """As a real client would: from the kubeconfig alone."""
     config = yaml.safe_load(plane.kubeconfig_for(user, groups).read_text())

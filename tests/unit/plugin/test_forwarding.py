@@ -12,6 +12,7 @@ import pytest
 
 from firebolt_operator.refs import Manifest
 from kubectl_firebolt.kubectl import forward
+from tests.support.child_processes import hears_interrupts
 from tests.support.plugin import Plugin, an_engine, asked, played_kubectl
 from tests.unit.plugin.conftest import Played
 
@@ -138,10 +139,8 @@ def test_a_forward_that_is_never_ready(played: Played, tmp_path: Path, monkeypat
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Tests that a shell runs in its background ignore Ctrl+C, and so would whatever they start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    with hears_interrupts():
+        yield
 
 
 @pytest.mark.usefixtures("interruptible")
