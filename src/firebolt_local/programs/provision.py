@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from firebolt_local.errors import LocalError
 from firebolt_local.programs.build import Workshop, is_program
-from firebolt_local.programs.recipes import RECIPES, Recipe
+from firebolt_local.programs.recipes import KUBERNETES, NEWEST, Recipe, recipes_with
 from firebolt_local.programs.toolchain import find_go
 
 ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
+KUBERNETES_VARIABLE = "FIREBOLT_KUBERNETES"
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 SIMULATED_PODS = ("kwok",)
 FOR_TESTS = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl", "helm")
@@ -19,14 +21,22 @@ FOR_NODES = (*CONTROL_PLANE, *NODE, *IN_IMAGES, "kubectl")
 
 
 def provide(
-    names: Iterable[str], *, recipes: Mapping[str, Recipe] = RECIPES, workshop: Workshop | None = None
+    names: Iterable[str], *, recipes: Mapping[str, Recipe] | None = None, workshop: Workshop | None = None
 ) -> dict[str, Path]:
     """Every named program, built if need be; takes minutes the first time."""
     workshop = workshop or default_workshop()
+    recipes = recipes or recipes_with(chosen_kubernetes())
     wanted = [recipes[name] for name in names]
     missing = [recipe for recipe in wanted if _find(recipe, workshop) is None]
     workshop.build(missing)
     return {recipe.program: _found(recipe, workshop) for recipe in wanted}
+
+
+def chosen_kubernetes() -> str:
+    version = os.environ.get(KUBERNETES_VARIABLE) or NEWEST
+    if version not in KUBERNETES:
+        raise LocalError(f"{KUBERNETES_VARIABLE} is {version!r}; there are {', '.join(KUBERNETES)}")
+    return version
 
 
 def default_workshop() -> Workshop:

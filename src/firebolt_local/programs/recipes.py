@@ -11,6 +11,9 @@ from firebolt_local.errors import LocalError
 from firebolt_local.packaged import packaged
 
 _MODULES = packaged("firebolt_local.programs", "modules")
+KUBERNETES: Mapping[str, Path] = {"1.36": _MODULES / "kubernetes", "1.35": _MODULES / "kubernetes_1_35"}
+"""The versions of Kubernetes that clusters can be made of, newest first, and the modules that pin them."""
+NEWEST = next(iter(KUBERNETES))
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
 _STRIP_FLAGS = ("-s", "-w")
@@ -68,12 +71,17 @@ def pinned_version(folder: Path, project: str) -> str:
     return found[1]
 
 
-def _kubernetes() -> GoModule:
-    folder = _MODULES / "kubernetes"
-    version = pinned_version(folder, "k8s.io/kubernetes")
+def kubernetes_release(minor: str) -> str:
+    """1.36 is 1.36.3."""
+    return pinned_version(KUBERNETES[minor], "k8s.io/kubernetes")
+
+
+def _kubernetes(minor_version: str) -> GoModule:
+    version = kubernetes_release(minor_version)
     major, minor, _ = version.split(".", 2)
     # Without these it calls itself v0.0.0, and clients misbehave.
     values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    folder = KUBERNETES[minor_version]
     return GoModule(folder, tuple(f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items()))
 
 
@@ -87,8 +95,7 @@ def _containerd() -> GoModule:
 def _helm() -> GoModule:
     folder = _MODULES / "helm"
     version = pinned_version(folder, "helm.sh/helm/v3")
-    kubernetes = pinned_version(_MODULES / "kubernetes", "k8s.io/kubernetes")
-    major, minor, _ = kubernetes.split(".", 2)
+    major, minor = NEWEST.split(".")
     # Charts that are only rendered are told this version of Kubernetes; left alone, helm says 1.20.
     packages = ("chartutil", "lint/rules")
     told = {
@@ -100,8 +107,9 @@ def _helm() -> GoModule:
     return GoModule(folder, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
 
 
-def _recipes() -> dict[str, Recipe]:
-    kubernetes, containerd = _kubernetes(), _containerd()
+def recipes_with(kubernetes_version: str) -> dict[str, Recipe]:
+    """Every program, those of Kubernetes in this version."""
+    kubernetes, containerd = _kubernetes(kubernetes_version), _containerd()
     etcd, kwok, coredns, pause = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns", "pause"))
     provisioner = GoModule(_MODULES / "local_path_provisioner")
     cluster = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
@@ -119,4 +127,4 @@ def _recipes() -> dict[str, Recipe]:
     return {recipe.program: recipe for recipe in recipes}
 
 
-RECIPES: Mapping[str, Recipe] = _recipes()
+RECIPES: Mapping[str, Recipe] = recipes_with(NEWEST)

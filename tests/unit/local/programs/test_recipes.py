@@ -5,8 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from firebolt_local.programs.provision import CONTROL_PLANE, SIMULATED_PODS
-from firebolt_local.programs.recipes import RECIPES, GoModule, pinned_version
+from firebolt_local.errors import LocalError
+from firebolt_local.programs.build import Workshop
+from firebolt_local.programs.provision import FOR_NODES, FOR_TESTS, KUBERNETES_VARIABLE, chosen_kubernetes
+from firebolt_local.programs.recipes import (
+    KUBERNETES,
+    NEWEST,
+    RECIPES,
+    GoModule,
+    kubernetes_release,
+    pinned_version,
+    recipes_with,
+)
 
 
 @pytest.fixture
@@ -45,13 +55,34 @@ def test_given_a_pinned_project_then_its_version_is_read_from_the_module(module:
         pinned_version(module.folder, "example.org/other")
 
 
-def test_given_kubernetes_then_it_is_told_its_own_version() -> None:
-    flags = " ".join(RECIPES["kube-apiserver"].module.linker_flags)
-    assert "version.gitVersion=v1.36.3" in flags
-    assert "version.gitMajor=1" in flags
-    assert "version.gitMinor=36" in flags
+@pytest.mark.parametrize("version", list(KUBERNETES))
+def test_given_a_kubernetes_then_it_is_told_its_own_version(version: str) -> None:
+    flags = recipes_with(version)["kube-apiserver"].module.linker_flags
+    major, minor = version.split(".")
+    assert f"-X k8s.io/component-base/version.gitVersion=v{kubernetes_release(version)}" in flags
+    assert kubernetes_release(version).startswith(f"{version}.")
+    assert f"-X k8s.io/component-base/version.gitMajor={major}" in flags
+    assert f"-X k8s.io/component-base/version.gitMinor={minor}" in flags
 
 
-def test_every_program_of_a_cluster_has_a_recipe_whose_module_is_here() -> None:
-    for name in CONTROL_PLANE + SIMULATED_PODS:
-        assert (RECIPES[name].module.folder / "go.sum").is_file()
+@pytest.mark.parametrize("version", list(KUBERNETES))
+def test_every_program_of_a_cluster_has_a_recipe_whose_module_is_here(version: str) -> None:
+    for name in (*FOR_TESTS, *FOR_NODES):
+        assert (recipes_with(version)[name].module.folder / "go.sum").is_file()
+
+
+def test_given_another_kubernetes_then_only_its_own_programs_are_others() -> None:
+    cache = Workshop(Path("cache"), Path, lambda _text, _end: None)
+    older = recipes_with("1.35")
+    others = {name for name, each in RECIPES.items() if cache.folder(each.module) != cache.folder(older[name].module)}
+    assert others == {"kubectl", "kubelet", *(name for name in RECIPES if name.startswith("kube-"))}
+
+
+def test_given_the_name_of_a_kubernetes_then_it_is_the_one_that_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KUBERNETES_VARIABLE, raising=False)
+    assert chosen_kubernetes() == NEWEST
+    monkeypatch.setenv(KUBERNETES_VARIABLE, "1.35")
+    assert chosen_kubernetes() == "1.35"
+    monkeypatch.setenv(KUBERNETES_VARIABLE, "1.12")
+    with pytest.raises(LocalError, match=r"FIREBOLT_KUBERNETES is '1\.12'; there are 1\.36, 1\.35"):
+        chosen_kubernetes()
