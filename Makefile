@@ -81,7 +81,7 @@ demo-simulated: setup  ## the operator on a control plane with simulated pods; n
 demo-clean: setup  ## remove what the demos left
 	@$(LOCAL) demo --clean --page $(DEMO_PAGE)
 
-crds: setup  ## write config/crd, the charts and the reference pages from the models
+crds: setup  ## write config/crd, config/schemas, the charts and the reference pages from the models
 	@$(PY) scripts/write_crds.py && $(PY) scripts/write_reference.py
 
 dashboard: setup  ## write the chart's Grafana dashboard from its panels

@@ -1,9 +1,10 @@
-"""Writes the CustomResourceDefinitions into config/crd and the charts, as `firebolt-operator crds` prints them."""
+"""Writes the CustomResourceDefinitions into config/crd and the charts, and JSON Schemas of them into config/schemas."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from firebolt_operator.api.crds import crd_files
+from firebolt_operator.api.json_schemas import json_schema_files
 
 REPOSITORY = Path(__file__).parents[1]
 KEPT = {"helm.sh/resource-policy": "keep"}
@@ -17,13 +18,14 @@ def targets() -> Mapping[Path, Mapping[str, str]]:
         REPOSITORY / "config/crd": plain,
         REPOSITORY / "charts/firebolt-operator/crds": plain,
         REPOSITORY / "charts/firebolt-operator-crds/templates": crd_files(KEPT),
+        REPOSITORY / "config/schemas": json_schema_files(),
     }
 
 
 def main() -> None:
     for folder, files in targets().items():
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
 
 

@@ -50,9 +50,9 @@ def _of_object(value: Manifest, schema: Manifest, path: str) -> Iterator[str]:
     for name, inner in value.items():
         if name in fields:
             yield from problems(inner, fields[name], f"{path}.{name}")
-        elif others:
+        elif isinstance(others, dict):
             yield from problems(inner, others, f"{path}.{name}")
-        elif not schema.get("x-kubernetes-preserve-unknown-fields") and path != ".metadata":
+        elif not others and not schema.get("x-kubernetes-preserve-unknown-fields") and path != ".metadata":
             yield f"{path}.{name}: unknown field"
 
 

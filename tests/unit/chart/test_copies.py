@@ -23,7 +23,8 @@ CRDS_CHART = REPOSITORY / "charts/firebolt-operator-crds"
 
 @pytest.mark.parametrize("folder", targets(), ids=lambda folder: str(folder.relative_to(REPOSITORY)))
 def test_every_copy_of_the_definitions_is_the_generated_one_and_there_is_no_other(folder: Path) -> None:
-    assert {path.name: path.read_text() for path in folder.iterdir()} == targets()[folder], "run make crds"
+    stored = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    assert stored == targets()[folder], "run make crds"
 
 
 def test_helm_keeps_the_definitions_of_their_own_chart_and_finds_nothing_to_fill_in() -> None:
