@@ -4,6 +4,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BUILDER ?= docker
+# Whatever the machine says: hundreds of processes that each compile what they import cost a tenth of all tests.
+export PYTHONDONTWRITEBYTECODE :=
 VENV := .venv
 BIN := $(VENV)/bin
 PY := PYTHONPATH=src $(BIN)/python

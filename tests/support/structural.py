@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-import yaml
-
-from firebolt_operator.api.crds import crd_documents
+from firebolt_operator.api.crds import crd_manifests
 from firebolt_operator.refs import Manifest
 
 TYPES: Final[dict[str, type | tuple[type, ...]]] = {
@@ -20,10 +18,9 @@ TYPES: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 def schemas() -> dict[str, Manifest]:
-    documents = [document for document in yaml.safe_load_all(crd_documents()) if document]
     return {
-        document["spec"]["names"]["kind"]: document["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        for document in documents
+        definition["spec"]["names"]["kind"]: definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        for definition in crd_manifests()
     }
 
 

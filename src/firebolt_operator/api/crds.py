@@ -121,7 +121,7 @@ def crd_documents() -> str:
     return SEPARATOR.join(crd_files().values())
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Writes shared parts out each time: the templates are one object here, and readers dislike anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
