@@ -1,11 +1,13 @@
 """When is a configuration file acceptable? When every key is known and has the right type."""
 
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
 EXIT_CONFIG: Final = 78  # what sysexits.h calls EX_CONFIG
 T = TypeVar("T")
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+"""What is not known is left out, never written as nothing."""
 
 
 class ConfigError(Exception):

@@ -1,8 +1,10 @@
-"""When has the cluster formed? When the metadata service answers and every node is there and alive."""
+"""When has the cluster formed? When the metadata service answers and every node is there, alive, and who it says."""
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -21,12 +23,28 @@ class NotYetError(Exception):
     """Something that the cluster needs is missing still."""
 
 
-async def wait_until_formed(metadata_endpoint: str, hosts: Sequence[str], *, health_port: int) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peers:
+    """All nodes, this one among them. With TLS they are asked where queries are, and have to prove their names."""
+
+    hosts: Sequence[str]
+    port: int
+    tls: ssl.SSLContext | None = None
+
+    def url(self, host: str) -> str:
+        return f"{'http' if self.tls is None else 'https'}://{host}:{self.port}/health/live"
+
+
+async def wait_until_formed(metadata_endpoint: str, peers: Peers) -> None:
     await _until_done("metadata service", partial(_require_metadata, metadata_endpoint))
-    async with aiohttp.ClientSession(timeout=_PEER_TIMEOUT) as session, asyncio.TaskGroup() as group:
-        for host in hosts:
-            url = f"http://{host}:{health_port}/health/live"
-            group.create_task(_until_done(f"node {host}", partial(_require_peer, session, url)), name=host)
+    connector = aiohttp.TCPConnector(ssl=True if peers.tls is None else peers.tls)
+    async with (
+        aiohttp.ClientSession(connector=connector, timeout=_PEER_TIMEOUT) as session,
+        asyncio.TaskGroup() as group,
+    ):
+        for host in peers.hosts:
+            attempt = partial(_require_peer, session, peers.url(host))
+            group.create_task(_until_done(f"node {host}", attempt), name=host)
 
 
 async def _until_done(what: str, attempt: Callable[[], Awaitable[None]]) -> None:

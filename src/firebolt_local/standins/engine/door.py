@@ -12,16 +12,20 @@ import select
 import socket
 import ssl
 import struct
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from aiohttp import web
 
-from firebolt_local.standins.environment import listen_address
+from firebolt_local.standins.environment import EVERYWHERE, listen_address
 
 BACKLOG: Final = 1024
 _HANDSHAKE_SECONDS: Final = 0.1  # for those who were answered, but whose own answer is still on its way
 _LOOK_EVERY_SECONDS: Final = 0.02
+_CONNECTIONS: Final = Path("/proc/self/net/tcp")
+_ESTABLISHED: Final = "01"
 
 _SO_ATTACH_FILTER: Final = 26  # asm-generic/socket.h; the socket module does not know it
 _TCP_FLAGS_AT: Final = 13
@@ -53,6 +57,7 @@ class Door:
 
     async def close(self, *, patience_seconds: float) -> None:
         """A query may be on its way on a kept connection: ending that now would leave its sender in doubt."""
+        place: tuple[str, int] = self.socket.getsockname()
         let_nobody_in(self.socket)
         await asyncio.sleep(_HANDSHAKE_SECONDS)
         while _has_visitors(self.socket):  # noqa: ASYNC110 - it is the loop that lets them in
@@ -61,15 +66,15 @@ class Door:
             await site.stop()
         try:
             async with asyncio.timeout(patience_seconds):
-                await self._until_all_have_left()
+                await _until_all_have_left(*place)
         except TimeoutError:
             log.info("closing connections that are still kept")
 
-    async def _until_all_have_left(self) -> None:
-        # Slept first: who was let in last is known to the server two turns of the loop later.
+
+async def _until_all_have_left(address: str, port: int) -> None:
+    """The server itself knows of nobody whose TLS handshake has not ended, and their query may be on its way."""
+    while _has_guests(address, port):  # noqa: ASYNC110 - no event for it
         await asyncio.sleep(_LOOK_EVERY_SECONDS)
-        while self.runner.server is not None and self.runner.server.connections:  # noqa: ASYNC110 - no event for it
-            await asyncio.sleep(_LOOK_EVERY_SECONDS)
 
 
 def let_nobody_in(listening: socket.socket) -> None:
@@ -84,3 +89,11 @@ def _has_visitors(listening: socket.socket) -> bool:
     poll = select.poll()  # any descriptor, where select() knows the first 1024
     poll.register(listening, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _has_guests(address: str, port: int) -> bool:
+    """Whether a connection to this place is established, as the kernel sees it (proc(5), /proc/net/tcp)."""
+    host = f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}"
+    wanted = f":{port:04X}" if address == EVERYWHERE else f"{host}:{port:04X}"
+    rows = (line.split() for line in _CONNECTIONS.read_text().splitlines()[1:])
+    return any(state == _ESTABLISHED and local.endswith(wanted) for _, local, _, state, *_ in rows)

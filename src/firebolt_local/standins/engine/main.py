@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firebolt_local.standins.engine.config import CONFIG_FILE, load_config
+from firebolt_local.standins.engine.security import load_security
 from firebolt_local.standins.engine.server import serve
 from firebolt_local.standins.log_lines import start_logging
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
@@ -20,14 +21,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     data_dir: Path = arguments.data_dir
     try:
         config = load_config(data_dir / CONFIG_FILE, node=arguments.node)
+        security = load_security(config)
     except ConfigError as err:
         print(f"firebolt: configuration refused: {err}", file=sys.stderr)
         return EXIT_CONFIG
     start_logging(as_json=config.logging.format == "json", level=config.logging.level)
     log.info("stand-in for the engine image, node %d of engine %s", arguments.node, config.engine.id)
-    if config.instance.auth is not None and config.instance.auth.enabled:
-        log.warning("authentication is configured, but this stand-in lets everybody in")
-    return asyncio.run(serve(config, data_dir))
+    return asyncio.run(serve(config, security, data_dir))
 
 
 def _parser() -> argparse.ArgumentParser:

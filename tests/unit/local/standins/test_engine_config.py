@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.standins.engine.config import load_config, parse_duration
+from firebolt_local.standins.engine.config import load_config
+from firebolt_local.standins.engine.durations import parse_duration
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 from firebolt_operator.engine.render.engine_config import engine_config
 from firebolt_operator.refs import Manifest

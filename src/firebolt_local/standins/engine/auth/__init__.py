@@ -1,0 +1,1 @@
+"""Who may ask an engine? It gives out tokens to those who know a password, and believes them and those of providers."""
