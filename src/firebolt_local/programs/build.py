@@ -17,12 +17,13 @@ from pathlib import Path
 
 from firebolt_local.errors import LocalError
 from firebolt_local.locks import exclusive
-from firebolt_local.programs.recipes import GoModule, Recipe, go_architecture
+from firebolt_local.programs.recipes import Companions, GoModule, Recipe, go_architecture
 
 _NO_SPACE = re.compile(r"no space left on device|disk quota exceeded|file too large", re.IGNORECASE)
 _NO_PROXY = re.compile(
     r"dial tcp|no such host|connection refused|i/o timeout|TLS handshake|proxyconnect|module lookup disabled"
 )
+_LIST_SECONDS = 300
 _WORKSHOP = ".building"
 _COMPILED, _SOURCES, _SCRATCH = "compiled", "modules", "scratch"
 
@@ -110,7 +111,30 @@ def _build_one(order: _Order, target: Path) -> None:
         status = _run(command, order, sink.fileno())
     if status != 0:
         raise _failure(order, log)
+    # First, so that whoever finds the program finds them as well.
+    if order.recipe.module.companions is not None:
+        _bring_companions(order, order.recipe.module.companions, target.parent)
     output.replace(target)
+
+
+def _bring_companions(order: _Order, wanted: Companions, folder: Path) -> None:
+    """Out of the sources that were just built from: those may be removed together with the workshop."""
+    question = [str(order.go), "list", "-m", "-f", "{{.Dir}}", wanted.project]
+    answer = subprocess.run(
+        question,
+        cwd=order.recipe.module.folder,
+        env=dict(order.environment),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_LIST_SECONDS,
+    )
+    sources = Path(answer.stdout.strip() or "/nonexistent")
+    found = sorted(sources.glob(wanted.pattern))
+    if not found:
+        raise LocalError(f"{wanted.project} has no {wanted.pattern}: {answer.stderr.strip() or sources}")
+    for source in found:
+        shutil.copyfile(source, folder / source.name)
 
 
 def _run(command: Sequence[str], order: _Order, log: int) -> int:

@@ -13,6 +13,7 @@ ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
 KUBERNETES_VARIABLE = "FIREBOLT_KUBERNETES"
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 SIMULATED_PODS = ("kwok",)
+CERTIFICATES = ("cert-manager",)
 FOR_TESTS = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl", "helm")
 RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr")
 NODE = (*RUNTIME, "kubelet", "kube-proxy")

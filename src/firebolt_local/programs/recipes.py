@@ -20,12 +20,21 @@ _STRIP_FLAGS = ("-s", "-w")
 
 
 @dataclass(frozen=True, slots=True)
+class Companions:
+    """Files of a pinned project that its programs are of no use without; they are put beside the programs."""
+
+    project: str
+    pattern: str  # within the project's sources
+
+
+@dataclass(frozen=True, slots=True)
 class GoModule:
     """A small module of ours that pins one project: go.mod, go.sum and the packages in use."""
 
     folder: Path
     linker_flags: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    companions: Companions | None = None
 
     @property
     def name(self) -> str:
@@ -38,6 +47,8 @@ class GoModule:
     def fingerprint(self) -> str:
         """Changes whenever the programs built from this module would."""
         digest = hashlib.sha256("\n".join((go_platform(), *self.build_flags())).encode())
+        if self.companions is not None:
+            digest.update(f"{self.companions.project} {self.companions.pattern}\n".encode())
         for path in sorted(self.folder.glob("go.*")) + sorted(self.folder.glob("*.go")):
             content = path.read_bytes()
             digest.update(f"{path.name} {len(content)}\n".encode())
@@ -107,6 +118,12 @@ def _helm() -> GoModule:
     return GoModule(folder, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
 
 
+def _cert_manager() -> GoModule:
+    # Its custom resources are no part of any Go package.
+    crds = Companions("github.com/cert-manager/cert-manager", "deploy/crds/cert-manager.io_*.yaml")
+    return GoModule(_MODULES / "cert_manager", companions=crds)
+
+
 def recipes_with(kubernetes_version: str) -> dict[str, Recipe]:
     """Every program, those of Kubernetes in this version."""
     kubernetes, containerd = _kubernetes(kubernetes_version), _containerd()
@@ -121,6 +138,7 @@ def recipes_with(kubernetes_version: str) -> dict[str, Recipe]:
         *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
         Recipe("coredns", coredns, "."),
         Recipe("pause", pause, "."),
+        Recipe("cert-manager", _cert_manager(), "."),
         Recipe("helm", _helm(), "helm.sh/helm/v3/cmd/helm"),
         Recipe("local-path-provisioner", provisioner, "github.com/rancher/local-path-provisioner"),
     ]

@@ -15,7 +15,7 @@ import pytest
 from firebolt_local.errors import LocalError
 from firebolt_local.programs import provision
 from firebolt_local.programs.build import Workshop
-from firebolt_local.programs.recipes import GoModule, Recipe
+from firebolt_local.programs.recipes import Companions, GoModule, Recipe
 from tests.support.child_processes import python_environment
 
 GO = shutil.which("go")
@@ -116,6 +116,25 @@ def test_given_a_killed_build_then_nothing_looks_finished_and_the_next_one_finis
     a_workshop(tmp_path, said).build([recipe])
     assert subprocess.run([workshop.folder(module) / "one"], capture_output=True, check=True).stderr == b"one\n"
     assert [path.name for path in workshop.cache.iterdir()] == [workshop.folder(module).name]
+
+
+def test_given_companions_then_they_lie_beside_the_program(tmp_path: Path, recipes: dict[str, Recipe]) -> None:
+    """Also when the sources are gone."""
+    folder = recipes["one"].module.folder
+    (folder / "thing" / "kinds").mkdir(parents=True)
+    (folder / "thing" / "go.mod").write_text("module example.org/thing\n\ngo 1.26\n")
+    for name in ("one.yaml", "other.txt"):
+        (folder / "thing" / "kinds" / name).write_text("kind: One\n")
+    required = "require example.org/thing v0.0.0\n\nreplace example.org/thing => ./thing\n"
+    (folder / "go.mod").write_text(f"{_MODULE}\n{required}")
+    module = GoModule(folder, companions=Companions("example.org/thing", "kinds/*.yaml"))
+    workshop = a_workshop(tmp_path)
+    workshop.build([Recipe("one", module, "./one")])
+    assert sorted(path.name for path in workshop.folder(module).iterdir()) == ["one", "one.yaml"]
+    missing = GoModule(folder, companions=Companions("example.org/thing", "kinds/*.json"))
+    with pytest.raises(LocalError, match=r"example\.org/thing has no kinds/\*\.json"):
+        workshop.build([Recipe("one", missing, "./one")])
+    assert workshop.find(Recipe("one", missing, "./one")) is None
 
 
 def test_given_half_a_cache_then_it_is_completed(tmp_path: Path, recipes: dict[str, Recipe]) -> None:

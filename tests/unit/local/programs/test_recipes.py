@@ -7,11 +7,12 @@ import pytest
 
 from firebolt_local.errors import LocalError
 from firebolt_local.programs.build import Workshop
-from firebolt_local.programs.provision import FOR_NODES, FOR_TESTS, KUBERNETES_VARIABLE, chosen_kubernetes
+from firebolt_local.programs.provision import CERTIFICATES, FOR_NODES, FOR_TESTS, KUBERNETES_VARIABLE, chosen_kubernetes
 from firebolt_local.programs.recipes import (
     KUBERNETES,
     NEWEST,
     RECIPES,
+    Companions,
     GoModule,
     kubernetes_release,
     pinned_version,
@@ -37,8 +38,12 @@ def test_given_a_changed_file_then_the_fingerprint_changes(module: GoModule, fil
 
 
 def test_given_other_flags_then_the_fingerprint_changes(module: GoModule) -> None:
-    others = [replace(module, tags=("one",)), replace(module, linker_flags=("-X a=b",))]
-    assert len({module.fingerprint(), *(other.fingerprint() for other in others)}) == 3
+    others = [
+        replace(module, tags=("one",)),
+        replace(module, linker_flags=("-X a=b",)),
+        replace(module, companions=Companions("example.org/thing", "*.yaml")),
+    ]
+    assert len({module.fingerprint(), *(other.fingerprint() for other in others)}) == 4
 
 
 def test_given_content_moved_between_files_then_the_fingerprint_changes(module: GoModule) -> None:
@@ -67,7 +72,7 @@ def test_given_a_kubernetes_then_it_is_told_its_own_version(version: str) -> Non
 
 @pytest.mark.parametrize("version", list(KUBERNETES))
 def test_every_program_of_a_cluster_has_a_recipe_whose_module_is_here(version: str) -> None:
-    for name in (*FOR_TESTS, *FOR_NODES):
+    for name in (*FOR_TESTS, *FOR_NODES, *CERTIFICATES):
         assert (recipes_with(version)[name].module.folder / "go.sum").is_file()
 
 
