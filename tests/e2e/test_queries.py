@@ -8,7 +8,7 @@ import pytest
 from firebolt.client.auth.firebolt_core import FireboltCore
 from firebolt.db.connection import connect
 
-from firebolt_local.testing.load import ENGINE_HEADER
+from firebolt_local.testing.tokens import ENGINE_HEADER
 from firebolt_operator.api.names import EngineReason
 from tests.e2e.scenario import Scenario, output
 
