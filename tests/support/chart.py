@@ -41,7 +41,7 @@ def rendered_text(values: Mapping[str, Any], *, release: str = RELEASE, namespac
 
 
 def rendered(values: Mapping[str, Any], **where: str) -> list[Manifest]:
-    return [manifest for manifest in yaml.safe_load_all(rendered_text(values, **where)) if manifest]
+    return [manifest for manifest in yaml.load_all(rendered_text(values, **where), yaml.CSafeLoader) if manifest]
 
 
 def refusal(values: Mapping[str, Any]) -> str:

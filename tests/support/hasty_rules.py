@@ -14,7 +14,7 @@ PATIENCE: Final = "4s"
 
 
 def write_hasty_rules(folder: Path) -> Path:
-    document = yaml.safe_load(RULES.read_text())
+    document = yaml.load(RULES.read_text(), yaml.CSafeLoader)
     for group in document["groups"]:
         group["rules"] = [_hasty(rule) for rule in group["rules"]]
     path = folder / "rules.yaml"

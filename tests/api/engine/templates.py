@@ -14,7 +14,7 @@ from firebolt_operator.policy.component_rules import ENGINE
 from firebolt_operator.refs import Manifest
 
 Fragments = dict[str, list[Manifest]]
-FRAGMENTS: Final[Fragments] = yaml.safe_load((Path(__file__).parent / "fragments.yaml").read_text())
+FRAGMENTS: Final[Fragments] = yaml.load((Path(__file__).parent / "fragments.yaml").read_text(), yaml.CSafeLoader)
 
 SCHEMA: Final[Manifest] = pod_template_schema()["properties"]["spec"]
 SUPPORT: Final[list[Manifest]] = [

@@ -153,7 +153,7 @@ def test_given_an_etcd_that_takes_its_time_then_the_api_server_starts_after_it(
 
 def client_of(plane: ControlPlane, user: str, groups: tuple[str, ...] = ("system:masters",)) -> KubeHttp:
     """As a real client would: from the kubeconfig alone."""
-    config = yaml.safe_load(plane.kubeconfig_for(user, groups).read_text())
+    config = yaml.load(plane.kubeconfig_for(user, groups).read_text(), yaml.CSafeLoader)
     assert config["users"][0]["name"] == user
     pair = KeyPair(plane.folder / "pki" / f"user-{user}.crt", plane.folder / "pki" / f"user-{user}.key")
     return KubeHttp.with_certificate(plane.server, plane.ca_file, pair)

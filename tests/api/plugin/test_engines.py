@@ -38,7 +38,7 @@ async def test_engines_are_listed_in_every_format(operator: Operator, person: Pe
     assert await says(plugin, "engine", "list", "-o", "name") == "fireboltengine/eng\nfireboltengine/other\n"
     assert await says(plugin, "engine", "list", "--instance", "none") == "NAME   INSTANCE   PHASE   READY\n"
     told = json.loads(await says(plugin, "engine", "list", "-o", "json", "--instance", "inst"))
-    assert told == yaml.safe_load(await says(plugin, "engine", "list", "-o", "yaml"))
+    assert told == yaml.load(await says(plugin, "engine", "list", "-o", "yaml"), yaml.CSafeLoader)
     assert [item["spec"]["replicas"] for item in told["items"]] == [2, 0]
     assert await says(plugin, "instance", "list") == "NAME   PHASE   READY\ninst   Ready   -\n"
     assert await says(plugin, "instance", "list", "-o", "name") == "fireboltinstance/inst\n"

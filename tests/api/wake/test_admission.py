@@ -189,7 +189,7 @@ async def test_given_the_policy_when_the_server_checks_its_types_then_it_has_no_
 
 
 def test_the_file_speaks_of_our_annotation_our_kinds_and_our_label() -> None:
-    policy, *bindings, guard, guard_binding = yaml.safe_load_all(POLICY_FILE.read_text())
+    policy, *bindings, guard, guard_binding = yaml.load_all(POLICY_FILE.read_text(), yaml.CSafeLoader)
     assert {each["spec"]["policyName"] for each in bindings} == {policy["metadata"]["name"]}
     assert guard_binding["spec"]["policyName"] == guard["metadata"]["name"]
     assert policy["spec"]["matchConstraints"]["resourceRules"][0]["apiGroups"] == [FIREBOLT_ENGINES.group]

@@ -19,7 +19,7 @@ SCHEMAS: Final[dict[str, Manifest]] = {
 EXAMPLES: Final = [
     pytest.param(document, id=f"{path.name}-{document['kind']}")
     for path in sorted(REPOSITORY.glob("examples/*.yaml"))
-    for document in yaml.safe_load_all(path.read_text())
+    for document in yaml.load_all(path.read_text(), yaml.CSafeLoader)
     if document["apiVersion"].startswith("compute.firebolt.io/")
 ]
 KEYWORDS: Final = {

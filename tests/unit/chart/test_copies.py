@@ -37,7 +37,7 @@ def test_helm_keeps_the_definitions_of_their_own_chart_and_finds_nothing_to_fill
 
 
 def test_both_charts_are_of_one_version() -> None:
-    chart, crds = (yaml.safe_load((folder / "Chart.yaml").read_text()) for folder in (CHART, CRDS_CHART))
+    chart, crds = (yaml.load((folder / "Chart.yaml").read_text(), yaml.CSafeLoader) for folder in (CHART, CRDS_CHART))
     assert {key: chart[key] for key in ("version", "appVersion", "kubeVersion")} == {
         key: crds[key] for key in ("version", "appVersion", "kubeVersion")
     }
@@ -49,20 +49,20 @@ def test_the_admission_policy_of_the_chart_is_the_one_in_config() -> None:
 
 
 def test_the_chart_installs_the_operator_that_is_here() -> None:
-    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    chart = yaml.load((CHART / "Chart.yaml").read_text(), yaml.CSafeLoader)
+    values = yaml.load((CHART / "values.yaml").read_text(), yaml.CSafeLoader)
     assert chart["appVersion"] == f"v{SOURCE_TREE}"
     assert f"{values['image']['repository']}:{chart['appVersion']}" == operator_image.REFERENCE
 
 
 def test_every_default_image_of_the_chart_is_a_flag_of_the_operator() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values = yaml.load((CHART / "values.yaml").read_text(), yaml.CSafeLoader)
     known = parse_flags((), FLAGS, {})
     assert [component for component in values["defaultImages"] if f"{component}-image" not in known] == []
 
 
 def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
-    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    rules = yaml.load((CHART / "files/manager-rules.yaml").read_text(), yaml.CSafeLoader)
     words = {word for rule in rules for key in ("apiGroups", "resources", "verbs") for word in rule[key]}
     assert "*" not in words
     assert {"nodes", "namespaces", "clusterroles", "pods/exec", "pods/proxy", "escalate", "bind"} & words == set()
@@ -70,7 +70,7 @@ def test_no_rule_is_a_wildcard_or_writes_to_pods() -> None:
 
 
 def test_the_operator_has_no_right_that_it_has_no_use_for() -> None:
-    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
+    rules = yaml.load((CHART / "files/manager-rules.yaml").read_text(), yaml.CSafeLoader)
     granted = {(verb, resource) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
     assert ("update", "secrets") not in granted
     assert [
@@ -81,8 +81,8 @@ def test_the_operator_has_no_right_that_it_has_no_use_for() -> None:
 
 
 def test_every_right_is_explained() -> None:
-    rules = yaml.safe_load((CHART / "files/manager-rules.yaml").read_text())
-    rules += yaml.safe_load((CHART / "files/proxy-rules.yaml").read_text())
+    rules = yaml.load((CHART / "files/manager-rules.yaml").read_text(), yaml.CSafeLoader)
+    rules += yaml.load((CHART / "files/proxy-rules.yaml").read_text(), yaml.CSafeLoader)
     page = (REPOSITORY / "docs/security.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("|")]
     for rule in rules:
@@ -98,13 +98,13 @@ def test_the_operator_may_change_its_own_lease_and_no_other() -> None:
 
 
 def test_every_value_is_explained() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values = yaml.load((CHART / "values.yaml").read_text(), yaml.CSafeLoader)
     page = (REPOSITORY / "docs/install.md").read_text()
     assert [name for name in values if f"`{name}" not in page] == []
 
 
 def test_every_value_has_a_schema_and_nothing_else_is_accepted() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    values = yaml.load((CHART / "values.yaml").read_text(), yaml.CSafeLoader)
     schema = json.loads((CHART / "values.schema.json").read_text())
     assert set(schema["properties"]) == {*values, "global"}  # Helm's own, where the chart is part of another
     assert schema["additionalProperties"] is False

@@ -36,7 +36,9 @@ class Shown:
 def _shown() -> list[Shown]:
     pages = [(str(block), block.text) for block in manifests()]
     files = [(path.name, path.read_text()) for path in sorted(REPOSITORY.glob("examples/*.yaml"))]
-    return [Shown(place, document) for place, text in [*pages, *files] for document in yaml.safe_load_all(text)]
+    return [
+        Shown(place, document) for place, text in [*pages, *files] for document in yaml.load_all(text, yaml.CSafeLoader)
+    ]
 
 
 SHOWN = _shown()

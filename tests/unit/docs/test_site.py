@@ -11,7 +11,7 @@ from scripts import docs_site
 from scripts.docs_site import DOCS, LostLinkError, copy_of, outward_files, site_text
 
 PAGES = sorted(DOCS.rglob("*.md"))
-SITE = yaml.safe_load((docs_site.REPOSITORY / "mkdocs.yml").read_text())
+SITE = yaml.load((docs_site.REPOSITORY / "mkdocs.yml").read_text(), yaml.CSafeLoader)
 
 
 def test_every_page_can_be_reached_from_the_navigation() -> None:

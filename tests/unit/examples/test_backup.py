@@ -56,7 +56,7 @@ def sql(server: PostgresServer, database: str, text: str) -> str:
 
 
 def pod_of(example: str) -> Manifest:
-    document: Manifest = list(yaml.safe_load_all((EXAMPLES / example).read_text()))[-1]
+    document: Manifest = list(yaml.load_all((EXAMPLES / example).read_text(), yaml.CSafeLoader))[-1]
     spec = document["spec"]["jobTemplate"]["spec"] if document["kind"] == "CronJob" else document["spec"]
     pod: Manifest = spec["template"]["spec"]
     return pod

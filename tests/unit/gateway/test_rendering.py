@@ -27,7 +27,7 @@ def without_scripts(value: Any) -> Any:
 
 
 def golden(name: str) -> list[Manifest]:
-    return list(yaml.safe_load_all((GOLDEN / name).read_text()))
+    return list(yaml.load_all((GOLDEN / name).read_text(), yaml.CSafeLoader))
 
 
 def test_the_whole_configuration_of_envoy() -> None:

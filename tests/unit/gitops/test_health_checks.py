@@ -36,7 +36,7 @@ Health = Callable[[Manifest], str]
 def in_argo_cd(manifest: Manifest) -> str:
     """As Argo CD runs it: Lua 5.1 with the basic functions, and neither strings, files nor the system."""
     key = f"resource.customizations.health.compute.firebolt.io_{manifest['kind']}"
-    script = yaml.safe_load(ARGO_CD.read_text())["data"][key]
+    script = yaml.load(ARGO_CD.read_text(), yaml.CSafeLoader)["data"][key]
     runtime = lua51.LuaRuntime(unpack_returned_tuples=True)
     for library in ("string", "io", "os", "math", "debug", "python"):
         runtime.globals()[library] = None
@@ -48,7 +48,7 @@ def in_argo_cd(manifest: Manifest) -> str:
 
 def in_flux(manifest: Manifest) -> str:
     """In the order in which Flux asks: the generation, `inProgress`, `failed`, `current`; else it waits."""
-    checks = yaml.safe_load(FLUX.read_text())["spec"]["healthCheckExprs"]
+    checks = yaml.load(FLUX.read_text(), yaml.CSafeLoader)["spec"]["healthCheckExprs"]
     (check,) = (each for each in checks if each["kind"] == manifest["kind"])
     assert check["apiVersion"] == "compute.firebolt.io/v1alpha1"
     observed = manifest["status"].get("observedGeneration")

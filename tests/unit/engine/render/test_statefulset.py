@@ -93,7 +93,7 @@ def test_given_an_engine_then_its_objects_are_what_is_written_down(
         engine_statefulset(inputs, generation),
         engine_service(inputs, generation),
     ]
-    assert rendered == list(yaml.safe_load_all((GOLDEN / golden).read_text()))
+    assert rendered == list(yaml.load_all((GOLDEN / golden).read_text(), yaml.CSafeLoader))
 
 
 def test_given_the_engines_service_then_only_its_selector_names_a_generation() -> None:

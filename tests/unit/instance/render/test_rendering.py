@@ -21,7 +21,7 @@ UNCONFINED = {"seccompProfile": {"type": "Unconfined"}}
 
 
 def golden(name: str) -> list[Manifest]:
-    return list(yaml.safe_load_all((GOLDEN / name).read_text()))
+    return list(yaml.load_all((GOLDEN / name).read_text(), yaml.CSafeLoader))
 
 
 def pod_of(**spec: Any) -> Manifest:
