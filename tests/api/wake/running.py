@@ -16,6 +16,7 @@ from firebolt_operator.runtime.clock import Clock, SystemClock, Timer
 from firebolt_operator.wake.agent import Ports, running_agent
 from firebolt_operator.wake.decide.answers import DECISION_HEADER
 from firebolt_operator.wake.decide.capacity import HoldLimits
+from firebolt_operator.wake.routing import service_host
 from firebolt_operator.wake.settings import AgentSettings
 from tests.api.wake.envoy_stand_in import EnvoyStandIn, an_envoy
 from tests.api.wake.place import Place
@@ -131,6 +132,17 @@ async def eventually(check: Callable[[], Awaitable[bool]], what: str) -> None:
         if asyncio.get_running_loop().time() > ends_at:
             raise AssertionError(f"not within {SECONDS:g} s: {what}")
         await asyncio.sleep(0.02)
+
+
+def resolves(place: Place, asked: Asked, engine: str = "eng") -> None:
+    asked.envoy.hosts.add(service_host(engine, place.namespace))
+
+
+async def until_stamped(place: Place, engine: str = "eng") -> None:
+    async def is_stamped() -> bool:
+        return bool(await place.stamp_of(engine))
+
+    await eventually(is_stamped, f"{engine} is stamped")
 
 
 def agent_environment(place: Place) -> dict[str, str]:

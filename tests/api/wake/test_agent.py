@@ -9,7 +9,7 @@ from firebolt_operator.engine.decide.autostop import is_fresh, parse_wake_reques
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.wake.routing import service_host
 from tests.api.wake.place import INSTANCE, Place
-from tests.api.wake.running import Asked, Reply, an_agent, eventually, pending, stamps
+from tests.api.wake.running import Asked, Reply, an_agent, eventually, pending, resolves, stamps, until_stamped
 
 READY = Reply(200, "ready")
 RELEASED = Reply(200, "released")
@@ -25,17 +25,6 @@ async def gateway(place: Place) -> str:
     await place.make_instance()
     await place.make_engine()
     return await place.make_gateway_account()
-
-
-def resolves(place: Place, asked: Asked, engine: str = "eng") -> None:
-    asked.envoy.hosts.add(service_host(engine, place.namespace))
-
-
-async def until_stamped(place: Place, engine: str = "eng") -> None:
-    async def is_stamped() -> bool:
-        return bool(await place.stamp_of(engine))
-
-    await eventually(is_stamped, f"{engine} is stamped")
 
 
 async def test_given_five_hundred_holds_when_the_engine_comes_then_all_go_on_after_one_patch(
