@@ -17,6 +17,7 @@ from firebolt_local.cluster.pki import KeyPair
 from firebolt_local.cluster.ports import free_port
 from firebolt_local.errors import LocalError, PortTakenError
 from firebolt_local.programs import provision
+from firebolt_local.programs.recipes import kubernetes_release
 
 StartControlPlane = Callable[..., ControlPlane]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -27,7 +28,7 @@ def a_config_map(name: str) -> dict[str, object]:
 
 
 def test_given_the_shared_control_plane_then_it_is_the_pinned_kubernetes(control_plane: ControlPlane) -> None:
-    assert control_plane.http.get("/version")["gitVersion"] == "v1.36.3"
+    assert control_plane.http.get("/version")["gitVersion"] == f"v{kubernetes_release(provision.chosen_kubernetes())}"
 
 
 def test_given_a_namespace_then_it_is_there(control_plane: ControlPlane, namespace: str) -> None:
