@@ -24,14 +24,16 @@ GROUPS = ("system:serviceaccounts", f"system:serviceaccounts:{SYSTEM}", "system:
 @dataclass(frozen=True, slots=True)
 class Installed:
     plane: ControlPlane
+    process: "subprocess.Popen[bytes]"
     metrics_port: int
+    since: int  # bytes of the audit log that were there before
 
     def kubectl(self, *words: str, stdin: str | None = None) -> str:
         return kubectl(self.plane.kubeconfig, words, stdin=stdin)
 
     def requests(self) -> "Counter[tuple[str, str, int]]":
         """Verb, resource and answer of everything that the account asked for."""
-        lines = map(json.loads, self.plane.audit_log.read_text().splitlines())
+        lines = map(json.loads, self.plane.audit_log.read_bytes()[self.since :].splitlines())
         return Counter(_request(line) for line in lines if line.get("user", {}).get("username") == ACCOUNT)
 
 
@@ -44,8 +46,17 @@ def _request(line: dict[str, Any]) -> tuple[str, str, int]:
 @contextmanager
 def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Generator[Installed]:
     _install(plane, values)
-    health, metrics, webhook = free_port(), free_port(), free_port()
+    webhook = free_port()
     _ask_on_loopback(plane, webhook)
+    with running(plane, values, log, webhook=webhook) as operator:
+        yield operator
+        assert operator.process.poll() is None, log.read_text()[-2000:]
+
+
+@contextmanager
+def running(plane: ControlPlane, values: dict[str, Any], log: Path, *, webhook: int = 0) -> Generator[Installed]:
+    """On a cluster where somebody has installed the chart; it ends when somebody takes its rights away."""
+    health, metrics = free_port(), free_port()
     words = [
         *arguments(rendered(values, namespace=SYSTEM)),
         f"--kubeconfig={plane.kubeconfig_for(ACCOUNT, GROUPS)}",
@@ -56,13 +67,13 @@ def installed(plane: ControlPlane, values: dict[str, Any], log: Path) -> Generat
         "--webhook-names=127.0.0.1",
     ]
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    since = plane.audit_log.stat().st_size
     with log.open("wb") as sink:
         process = subprocess.Popen(
             [sys.executable, "-m", "firebolt_operator.main", *words], env=environment, stdout=sink, stderr=sink
         )
     try:
-        yield Installed(plane, metrics)
-        assert process.poll() is None, log.read_text()[-2000:]
+        yield Installed(plane, process, metrics, since)
     finally:
         process.terminate()
         process.wait(timeout=30)
