@@ -78,12 +78,8 @@ class ControlPlane:
         return write_kubeconfig(path, Access(self.server, self.ca_file, pair), user)
 
     def kill_apiserver(self) -> None:
-        """Requests in flight get no answer, clients see a reset."""
-        self.kill(APISERVER)
-
-    def kill(self, name: str) -> None:
-        """SIGKILL for one of its programs, or one that was launched beside it."""
-        if record := self._running.pop(name, None):
+        """SIGKILL: requests in flight get no answer, clients see a reset."""
+        if record := self._running.pop(APISERVER, None):
             processes.kill([record])
 
     def start_apiserver(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
+from firebolt_local.cluster import processes
 from firebolt_local.cluster.cert_manager import GROUP, CertManager
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.kube_http import KubeHttp, KubeRequestError, has_condition
@@ -60,7 +61,7 @@ def test_given_issuers_then_certificates_are_issued_renewed_and_go_with_their_ki
     http = plane.http
     with pytest.raises(KubeRequestError):
         http.get(CERTIFICATES)
-    manager = CertManager(plane, program).start()
+    manager = CertManager(http=http, kubeconfig=plane.kubeconfig, program=program, folder=tmp_path).start()
     http.create(f"{GROUP}/namespaces/{NAMESPACE}/issuers", issuer("Issuer", "itself", {"selfSigned": {}}))
     http.create(f"{GROUP}/clusterissuers", issuer("ClusterIssuer", "itself", {"selfSigned": {}}))
     http.create(CERTIFICATES, certificate("root", "itself", "ClusterIssuer", isCA=True, commonName="root"))
@@ -79,6 +80,7 @@ def test_given_issuers_then_certificates_are_issued_renewed_and_go_with_their_ki
 
     # Whoever was away goes on where it was.
     manager.stop_controllers()
+    assert processes.read_records(tmp_path) == {}
     http.create(CERTIFICATES, certificate("later", "root"))
     manager.start_controllers()
     assert eventually(lambda: secret_of(http, "later"))["ca.crt"] == root["tls.crt"]
