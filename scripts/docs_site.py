@@ -19,13 +19,17 @@ COPIES: Final = "repository"
 LINK: Final = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#\s]*)(?:#[^)\s]*)?\)")
 
 
+MARK: Final = re.compile(r"^ *<!-- (?:not )?run: .* -->\n", re.MULTILINE)
+"""Which test runs a block: of no use to readers, and in the middle of a list it would end it."""
+
+
 class LostLinkError(Exception):
     """A page links to what the repository does not have."""
 
 
 def site_text(page: Path) -> str:
-    """`page` with every link that leaves docs/ turned to what the site has."""
-    return LINK.sub(lambda link: _site_link(page, link), page.read_text())
+    """`page` with every link that leaves docs/ turned to what the site has, and without marks for tests."""
+    return LINK.sub(lambda link: _site_link(page, link), MARK.sub("", page.read_text()))
 
 
 def outward_files(page: Path) -> set[Path]:

@@ -9,10 +9,23 @@ from typing import Final
 
 REPOSITORY: Final = Path(__file__).parents[2]
 PAGES: Final = tuple(sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")]))
-FENCE: Final = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FENCE: Final = re.compile(r"(?:^ *(<!-- [^\n]* -->)\n)?^( *)```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PROMPT: Final = "$ "
 PROGRAMS: Final = frozenset(
-    {"cd", "curl", "docker", "export", "firebolt-local", "helm", "kubectl", "make", "modprobe", "pip", "pytest"}
+    {
+        "cd",
+        "curl",
+        "docker",
+        "export",
+        "firebolt-local",
+        "helm",
+        "kubeconform",
+        "kubectl",
+        "make",
+        "modprobe",
+        "pip",
+        "pytest",
+    }
     | {"python", "skopeo", "sudo", ".venv/bin/python"}
 )
 
@@ -23,6 +36,7 @@ class Block:
     number: int  # of all blocks of the page
     language: str
     text: str
+    comment: str = ""  # in the line above it
 
     def __str__(self) -> str:
         return f"{self.page}:{self.number}"
@@ -30,9 +44,9 @@ class Block:
 
 def blocks() -> Iterator[Block]:
     for page in PAGES:
-        for number, (indent, language, text) in enumerate(FENCE.findall(page.read_text()), start=1):
+        for number, (comment, indent, language, text) in enumerate(FENCE.findall(page.read_text()), start=1):
             lines = [line.removeprefix(indent) for line in text.splitlines()]
-            yield Block(str(page.relative_to(REPOSITORY)), number, language, "\n".join(lines))
+            yield Block(str(page.relative_to(REPOSITORY)), number, language, "\n".join(lines), comment)
 
 
 def manifests() -> list[Block]:
@@ -42,11 +56,12 @@ def manifests() -> list[Block]:
 def scripts() -> list[Block]:
     """Blocks of commands; of those with prompts, without what the commands print."""
     candidates = [block for block in blocks() if block.language in {"", "console"}]
-    return [Block(each.page, each.number, "bash", script) for each in candidates if (script := _script(each.text))]
+    return [Block(each.page, each.number, "bash", script) for each in candidates if (script := commands_of(each))]
 
 
-def _script(text: str) -> str:
-    lines = text.splitlines()
+def commands_of(block: Block) -> str:
+    """Without what they print."""
+    text, lines = block.text, block.text.splitlines()
     if any(line.startswith(PROMPT) for line in lines):
         return "\n".join(_after_prompts(lines))
     first = next((line for line in lines if line and not line.startswith("#")), "")

@@ -36,6 +36,12 @@ def test_links_that_leave_the_docs_lead_to_copies(page: Path) -> None:
     assert [target for target in outward_files(page) if str(copy_of(target)) not in text] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_marks_for_tests_are_left_out(page: Path) -> None:
+    """One in the middle of a list would end the list."""
+    assert "run: " not in "".join(re.findall(r"<!--.*?-->", site_text(page)))
+
+
 def test_when_a_link_leads_nowhere_then_it_says_where_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
