@@ -24,11 +24,15 @@ _COUNTS: list[Count] = []
 
 
 @pytest.fixture(scope="session")
-def environment(request: pytest.FixtureRequest) -> Generator[Environment]:
+def may_run_containers() -> None:
     if os.geteuid() != 0:
         pytest.skip("a cluster that runs containers needs root")
     if (missing := missing_packages()) and not os.environ.get(INSTALL_VARIABLE):
         pytest.skip(f"not installed: {' '.join(missing)}; make e2e installs them")
+
+
+@pytest.fixture(scope="session")
+def environment(request: pytest.FixtureRequest, may_run_containers: None) -> Generator[Environment]:  # noqa: ARG001
     capture = request.config.pluginmanager.getplugin("capturemanager")
     name = os.environ.get(CLUSTER_VARIABLE, "")
     with ExitStack() as stack:

@@ -61,13 +61,20 @@ class Environment:
 
 @contextmanager
 def own_environment() -> Generator[Environment]:
-    """A cluster that nobody else uses, removed afterwards together with what an interrupted run has left."""
-    folder = cluster_folder(OWN_NAME, None)
-    with exclusive(state_folder() / f".{OWN_NAME}-tests.lock", when_waiting=lambda: print("another run; waiting")):
+    """A cluster that nobody else uses."""
+    with own_place(OWN_NAME):
+        yield _prepared(OWN_NAME)
+
+
+@contextmanager
+def own_place(name: str) -> Generator[None]:
+    """For a cluster of this name, removed afterwards together with what an interrupted run has left."""
+    folder = cluster_folder(name, None)
+    with exclusive(state_folder() / f".{name}-tests.lock", when_waiting=lambda: print("another run; waiting")):
         if folder.read() is not None:
             remove_cluster(folder)
         try:
-            yield _prepared(OWN_NAME)
+            yield
         finally:
             if folder.read() is not None:
                 remove_cluster(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from firebolt_local.programs import provision
 
-_SECONDS = 60
+_SECONDS = 180  # a hang; commands that wait have limits of their own
 
 
 def kubectl(kubeconfig: Path, arguments: Sequence[str], *, stdin: str | None = None) -> str:

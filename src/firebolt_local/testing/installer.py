@@ -61,6 +61,11 @@ class Installer:
         """Returns as soon as the API server has every object, whether or not any pod comes of it."""
         self._upgrade(values)
 
+    def rollback(self) -> None:
+        """To the release before."""
+        self._run(self.helm, ["rollback", RELEASE, *_WAIT])
+        self._wait_until_judged()
+
     def uninstall(self) -> None:
         self._run(self.helm, ["uninstall", RELEASE, *_WAIT])
 
