@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from firebolt_local.cluster.kube_http import MERGE_PATCH, Ask, KubeHttp
+from firebolt_local.cluster.kube_http import MERGE_PATCH, KubeHttp
 from firebolt_operator.api.crds import KINDS
 from firebolt_operator.api.resources import DEPLOYMENTS, PERSISTENT_VOLUME_CLAIMS, PODS, SERVICES, STATEFULSETS
 from firebolt_operator.kube.paths import collection_path
@@ -35,22 +35,22 @@ def make_namespace(http: KubeHttp) -> str:
 
 
 def empty_namespace(http: KubeHttp, namespace: str) -> None:
-    with replace(http, timeout_seconds=_ITS_OWN_LIMIT_SECONDS).kept() as ask:
-        # Before their owners: the garbage collector would look each of them up to delete it.
-        for resource in _LIVELY:
-            _delete_all(ask, collection_path(resource, namespace))
-        for kind in KINDS:
-            if kind.resource.namespaced:
-                _remove_ours(ask, kind.resource, namespace)
+    patient = replace(http, timeout_seconds=_ITS_OWN_LIMIT_SECONDS)
+    # Before their owners: the garbage collector would look each of them up to delete it.
+    for resource in _LIVELY:
+        _delete_all(patient, collection_path(resource, namespace))
+    for kind in KINDS:
+        if kind.resource.namespaced:
+            _remove_ours(patient, kind.resource, namespace)
 
 
-def _remove_ours(ask: Ask, resource: Resource, namespace: str) -> None:
+def _remove_ours(http: KubeHttp, resource: Resource, namespace: str) -> None:
     """The operator that would take the finalizers away has ended."""
     path = collection_path(resource, namespace)
-    status, answer = ask("GET", path)
+    status, answer = http.text("GET", path)
     while status == _TOO_EARLY:
         time.sleep(0.1)
-        status, answer = ask("GET", path)
+        status, answer = http.text("GET", path)
     if status == _NOT_FOUND:
         return  # this control plane has no such kind
     _, items = split_list(answer.encode())  # also of those that a test made for no decoder to read
@@ -58,10 +58,10 @@ def _remove_ours(ask: Ask, resource: Resource, namespace: str) -> None:
         metadata: Manifest = json.loads(outline(each))["metadata"]
         if metadata.get("finalizers"):
             # It may have gone meanwhile, whatever the answer is.
-            ask("PATCH", f"{path}/{metadata['name']}", json.dumps(_NO_FINALIZERS), MERGE_PATCH)
+            http.text("PATCH", f"{path}/{metadata['name']}", json.dumps(_NO_FINALIZERS), MERGE_PATCH)
     if items:
-        _delete_all(ask, path)
+        _delete_all(http, path)
 
 
-def _delete_all(ask: Ask, path: str) -> None:
-    ask("DELETE", path, json.dumps(_AT_ONCE))
+def _delete_all(http: KubeHttp, path: str) -> None:
+    http.text("DELETE", path, json.dumps(_AT_ONCE))

@@ -2,11 +2,10 @@
 
 import http.client
 import json
+import select
 import ssl
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from functools import partial
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,9 +16,6 @@ from firebolt_operator.refs import Manifest
 MERGE_PATCH = "application/merge-patch+json"
 _JSON = "application/json"
 
-Ask = Callable[..., tuple[int, str]]
-"""Method, path, and if need be body and content type; answered with a status and a text."""
-
 
 class KubeRequestError(LocalError):
     """The API server answered, and the answer was no."""
@@ -29,13 +25,29 @@ class KubeRequestError(LocalError):
         self.status = status
 
 
+class _Connection(http.client.HTTPSConnection):
+    """Says goodbye when nobody keeps it any more."""
+
+    def __del__(self) -> None:
+        self.close()
+
+    def is_usable(self) -> bool:
+        """Nothing may come unasked: what does is the end, as of a server that was restarted."""
+        if self.sock is None:
+            return False
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        return not poll.poll(0)
+
+
 @dataclass(frozen=True, slots=True)
 class KubeHttp:
-    """One connection per request: simple, and it notices a restarted server at once."""
+    """Requests use the connections of earlier ones: the handshake is most of what a small one costs."""
 
     server: str
     tls: ssl.SSLContext
     timeout_seconds: float = 10
+    _idle: list[_Connection] = field(default_factory=list[_Connection], init=False, repr=False, compare=False)
 
     @classmethod
     def with_certificate(cls, server: str, authority: Path, pair: KeyPair) -> "KubeHttp":
@@ -56,14 +68,10 @@ class KubeHttp:
         return self._json("DELETE", path)
 
     def text(self, method: str, path: str, body: str | None = None, content_type: str = _JSON) -> tuple[int, str]:
-        with closing(self._connection()) as connection:
-            return _exchange(connection, method, path, body, content_type)
-
-    @contextmanager
-    def kept(self) -> Generator[Ask]:
-        """Requests in a row on one connection: the handshake is most of what a small one costs."""
-        with closing(self._connection()) as connection:
-            yield partial(_exchange, connection)
+        connection = self._connection()
+        answer = _exchange(connection, method, path, body, content_type)
+        self._idle.append(connection)
+        return answer
 
     def is_ready(self) -> bool:
         try:
@@ -71,9 +79,13 @@ class KubeHttp:
         except (OSError, http.client.HTTPException):
             return False
 
-    def _connection(self) -> http.client.HTTPSConnection:
-        address = urlsplit(self.server).netloc
-        return http.client.HTTPSConnection(address, context=self.tls, timeout=self.timeout_seconds)
+    def _connection(self) -> _Connection:
+        # Nobody else has what was taken from the list: threads share it.
+        with suppress(IndexError):
+            while True:
+                if (kept := self._idle.pop()).is_usable():
+                    return kept
+        return _Connection(urlsplit(self.server).netloc, context=self.tls, timeout=self.timeout_seconds)
 
     def _json(self, method: str, path: str, body: Manifest | None = None, content_type: str = _JSON) -> Manifest:
         status, answer = self.text(method, path, None if body is None else json.dumps(body), content_type)

@@ -35,9 +35,8 @@ class Load:
     def _write(self, ended: threading.Event, counts: Counter[str]) -> None:
         body = json.dumps(engine("load"))
         path = f"{self.place.path('FireboltEngine')}?dryRun=All"
-        with self.place.writer.kept() as ask:
-            while not ended.is_set():
-                try:
-                    counts[str(ask("POST", path, body)[0])] += 1
-                except OSError as err:
-                    counts[type(err).__name__] += 1
+        while not ended.is_set():
+            try:
+                counts[str(self.place.writer.text("POST", path, body)[0])] += 1
+            except OSError as err:
+                counts[type(err).__name__] += 1

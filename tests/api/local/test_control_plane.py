@@ -1,5 +1,6 @@
 """Is the control plane the real thing, and do its switches do what they say?"""
 
+import http.client
 import json
 import socket
 from collections import Counter
@@ -135,6 +136,19 @@ def test_given_a_program_that_fails_then_it_is_named_and_nothing_runs(
     with pytest.raises(LocalError, match="etcd ended by itself"):
         plane.start()
     assert not any(record.is_alive() for record in processes.read_records(plane.folder).values())
+
+
+def test_requests_share_a_connection(control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, made, connect = client_of(control_plane, "thrifty"), list[str](), http.client.HTTPSConnection.connect
+
+    def counted(self: http.client.HTTPSConnection) -> None:
+        made.append(self.host)
+        connect(self)
+
+    monkeypatch.setattr(http.client.HTTPSConnection, "connect", counted)
+    for _ in range(5):
+        client.get("/version")
+    assert len(made) == 1
 
 
 @pytest.mark.slow
