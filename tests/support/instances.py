@@ -14,7 +14,8 @@ from firebolt_operator.instance.decide.components import Situation
 from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness, Volume
 from firebolt_operator.instance.plan import InstancePlan
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
-from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.instance.views import SecretView
+from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.refs import Manifest, Ref
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from firebolt_operator.instance.observe.caches import InstanceCaches
 from firebolt_operator.instance.observe.metrics import InstanceRecorder
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
 from firebolt_operator.instance.render.renderer import MemoisedRenderers
+from firebolt_operator.instance.views import SecretView
 from firebolt_operator.kube.ports import Reader, Writer
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.clock import Clock
 
@@ -15,7 +16,7 @@ from firebolt_operator.runtime.clock import Clock
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceDependencies:
     caches: InstanceCaches
-    secrets: SecretWatches
+    secrets: SecretWatches[SecretView]
     reader: Reader
     writer: Writer
     warner: Warner

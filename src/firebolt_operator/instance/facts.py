@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.instance.views import SecretView
+from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.refs import Manifest, Ref
 
 

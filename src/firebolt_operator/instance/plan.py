@@ -5,8 +5,8 @@ from datetime import timedelta
 from enum import Enum
 
 from firebolt_operator.api.instance import InstanceStatus
-from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.look_again import After, AtOnce, LookAgain
+from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.refs import Manifest, Warn
 
 AT_ONCE = AtOnce()

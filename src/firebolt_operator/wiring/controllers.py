@@ -23,8 +23,9 @@ from firebolt_operator.instance.lifecycle import InstanceReconciler
 from firebolt_operator.instance.observe import watches as instance_watches
 from firebolt_operator.instance.observe.caches import InstanceCaches, instance_caches
 from firebolt_operator.instance.observe.metrics import InstanceMetrics, InstanceRecorder, NoInstanceRecorder
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
+from firebolt_operator.instance.views import SecretView, decode_secret
+from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.controller import Controller
 from firebolt_operator.runtime.informer import Informer
@@ -114,10 +115,16 @@ def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Contr
     return controller
 
 
-def _instance_controller(factory: ControllerFactory, caches: InstanceCaches) -> tuple[SecretWatches, Controller[Key]]:
+def _instance_controller(
+    factory: ControllerFactory, caches: InstanceCaches
+) -> tuple[SecretWatches[SecretView], Controller[Key]]:
     images = factory.settings.images
     queue = factory.queue(CONTROLLER_INSTANCE)
-    watches = SecretWatches(factory.client, factory.clock, random.Random(), queue.add)
+    watches = SecretWatches(
+        "referenced secrets",
+        decode_secret,
+        Following(reader=factory.client, clock=factory.clock, rng=random.Random(), notify=queue.add),
+    )
     dependencies = InstanceDependencies(
         caches=caches,
         secrets=watches,

@@ -21,11 +21,12 @@ from firebolt_operator.instance.lifecycle import InstanceReconciler
 from firebolt_operator.instance.observe import watches as mapping
 from firebolt_operator.instance.observe.caches import InstanceCaches, instance_caches
 from firebolt_operator.instance.observe.metrics import InstanceMetrics
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
+from firebolt_operator.instance.views import decode_secret
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.events import EventSender
+from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
@@ -181,7 +182,9 @@ def _operator(
     metrics = CollectorRegistry()
     dependencies = InstanceDependencies(
         caches=caches,
-        secrets=SecretWatches(client, clock, rng, queue.add),
+        secrets=SecretWatches(
+            "referenced secrets", decode_secret, Following(reader=client, clock=clock, rng=rng, notify=queue.add)
+        ),
         reader=client,
         writer=client,
         warner=Warner(

@@ -13,11 +13,12 @@ from firebolt_operator.instance.dependencies import InstanceDependencies
 from firebolt_operator.instance.lifecycle import InstanceReconciler
 from firebolt_operator.instance.observe.caches import instance_caches
 from firebolt_operator.instance.observe.metrics import NoInstanceRecorder
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
 from firebolt_operator.instance.render.renderer import MemoisedRenderers
+from firebolt_operator.instance.views import decode_secret
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Propagation
 from firebolt_operator.observability.events import EventSender
+from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.cache import Cache
@@ -87,7 +88,11 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
     return InstanceReconciler(
         InstanceDependencies(
             caches=instance_caches(instances, (namespace,)),
-            secrets=SecretWatches(client, clock, random.Random(1), ignore),
+            secrets=SecretWatches(
+                "referenced secrets",
+                decode_secret,
+                Following(reader=client, clock=clock, rng=random.Random(1), notify=ignore),
+            ),
             reader=client,
             writer=writer,
             warner=Warner(

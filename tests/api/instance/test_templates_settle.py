@@ -12,8 +12,8 @@ from firebolt_operator.errors import RejectedError
 from firebolt_operator.instance.decide.steps import is_last_answer
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.render.metadata_service import metadata_deployment
-from firebolt_operator.instance.views import LiveObject, decode_live, live_object
 from firebolt_operator.manifests.applied import is_applied
+from firebolt_operator.manifests.live_objects import LiveObject, decode_live, live_object
 from firebolt_operator.policy.instance_checks import check_metadata_template
 from firebolt_operator.refs import Manifest, Ref
 from tests.api.engine.templates import FRAGMENTS

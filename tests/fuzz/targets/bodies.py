@@ -12,11 +12,12 @@ from firebolt_operator.api.resources import CONFIG_MAPS, ENDPOINT_SLICES, PODS, 
 from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, Activity, parse_activity
 from firebolt_operator.engine.views import decode_config_map, decode_pod, decode_statefulset
 from firebolt_operator.errors import OperatorError
-from firebolt_operator.instance.views import decode_live, decode_secret
+from firebolt_operator.instance.views import decode_secret
 from firebolt_operator.kube.decoding import decode_answer, decode_listing
 from firebolt_operator.kube.scanning import elements, members
 from firebolt_operator.kube.set_aside import outline, split_event, split_list
 from firebolt_operator.kube.translate import refusal, watch_error
+from firebolt_operator.manifests.live_objects import decode_live
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.wake.decide.slices import decode_slice

@@ -20,8 +20,8 @@ from firebolt_operator.engine.inherited_settings import idle_timeout, poll_inter
 from firebolt_operator.engine.render.drift.comparison import Element
 from firebolt_operator.engine.render.drift.fields import was_applied
 from firebolt_operator.errors import SpecRejectedError
-from firebolt_operator.instance.views import live_object
 from firebolt_operator.manifests.applied import is_applied
+from firebolt_operator.manifests.live_objects import live_object
 from firebolt_operator.observability.events import MOST_NOTE_BYTES, shortened
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest

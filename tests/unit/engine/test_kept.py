@@ -10,7 +10,8 @@ from firebolt_operator.api.names import LABEL_ENGINE, LABEL_INSTANCE
 from firebolt_operator.engine.observe.caches import MOST_BYTES, engine_caches
 from firebolt_operator.engine.views import Child, decode_child, decode_config_map, decode_statefulset
 from firebolt_operator.errors import UnreadableError
-from firebolt_operator.instance.views import decode_live, decode_secret
+from firebolt_operator.instance.views import decode_secret
+from firebolt_operator.manifests.live_objects import decode_live
 
 LARGE = "x" * 500_000
 OWNER = {"apiVersion": "compute.firebolt.io/v1alpha1", "kind": "FireboltEngine", "name": "e", "uid": "u"}

@@ -8,8 +8,8 @@ import pytest
 
 from firebolt_operator.instance.decide.steps import is_last_answer
 from firebolt_operator.instance.facts import Answer
-from firebolt_operator.instance.views import LiveObject, decode_live
 from firebolt_operator.manifests.applied import is_applied
+from firebolt_operator.manifests.live_objects import LiveObject, decode_live
 from firebolt_operator.refs import Manifest
 
 RENDERED: Manifest = {

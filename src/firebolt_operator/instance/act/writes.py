@@ -8,8 +8,8 @@ from firebolt_operator.errors import AlreadyExistsError, ConflictError, FencedEr
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.inventory import instance_ref
 from firebolt_operator.instance.plan import Amend, Apply, Create, Refuse, Remake, Step, Unknown, Write
-from firebolt_operator.instance.views import live_object
 from firebolt_operator.kube.ports import Writer
+from firebolt_operator.manifests.live_objects import live_object
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 

@@ -22,7 +22,6 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.instance.decide.retention import is_left_of
-from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.refs import Resource
 
 SWEPT: Final = (
@@ -50,18 +49,6 @@ def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) ->
     if resource == SECRETS and is_left_of(instance, found):
         return True
     return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
-
-
-def stranger(uid: str, found: LiveObject) -> str | None:
-    """Whose the object is, in words; None: it belongs to the instance of this uid."""
-    owners = found.metadata.owner_references
-    if found.is_owned_by(uid):
-        return None
-    if not owners:
-        # The server knows that we made it: somebody only took its owner away, and gets it put back.
-        return None if found.owned else "has no owner"
-    owner = next((each for each in owners if each.controller), owners[0])
-    return f"belongs to {owner.kind} {owner.name}"
 
 
 def is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:

@@ -15,11 +15,10 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.instance.blueprint import Blueprint, Pieces
-from firebolt_operator.instance.decide.ownership import stranger
 from firebolt_operator.instance.facts import Answer, InstanceFacts
 from firebolt_operator.instance.plan import Apply, Refuse, Remake, Stage, Step, Unknown, Write
-from firebolt_operator.instance.views import LiveObject
 from firebolt_operator.manifests.applied import is_applied
+from firebolt_operator.manifests.live_objects import LiveObject, stranger
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 

@@ -8,7 +8,8 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.api.resources import SECRETS
 from firebolt_operator.instance.decide.steps import CHILD_RESOURCES
-from firebolt_operator.instance.views import LiveObject, SecretView, decode_live, decode_secret
+from firebolt_operator.instance.views import SecretView, decode_secret
+from firebolt_operator.manifests.live_objects import LiveObject, decode_live
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
 

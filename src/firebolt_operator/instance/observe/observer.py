@@ -9,7 +9,7 @@ from firebolt_operator.api.names import LABEL_INSTANCE, InstancePhase
 from firebolt_operator.errors import RejectedError, UnreadableError
 from firebolt_operator.instance import inventory
 from firebolt_operator.instance.database_login import authority_in_use
-from firebolt_operator.instance.decide.ownership import is_database_claim, stranger
+from firebolt_operator.instance.decide.ownership import is_database_claim
 from firebolt_operator.instance.decide.retention import kept_id
 from firebolt_operator.instance.facts import (
     NOT_READY,
@@ -23,10 +23,11 @@ from firebolt_operator.instance.facts import (
 )
 from firebolt_operator.instance.observe.caches import InstanceCaches
 from firebolt_operator.instance.observe.login_digest import login_content, slow_digest
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
-from firebolt_operator.instance.views import LiveObject, SecretView, decode_metadata
+from firebolt_operator.instance.views import SecretView, decode_metadata
 from firebolt_operator.kube.ports import Reader
+from firebolt_operator.manifests.live_objects import LiveObject, stranger
 from firebolt_operator.reconciling.reads import known_or_live
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.live import fetch_live
@@ -47,7 +48,7 @@ class LeaderMemory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
     caches: InstanceCaches
-    watches: SecretWatches
+    watches: SecretWatches[SecretView]
     reader: Reader
     memory: LeaderMemory
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
-from firebolt_operator.instance.views import LiveObject, SecretView
+from firebolt_operator.instance.views import SecretView
+from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority

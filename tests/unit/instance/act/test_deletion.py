@@ -10,7 +10,7 @@ from firebolt_operator.api.resources import PERSISTENT_VOLUME_CLAIMS, SECRETS, S
 from firebolt_operator.errors import FencedError, TransientError
 from firebolt_operator.instance.act.deletion import delete_children
 from firebolt_operator.instance.decide.ownership import SWEPT
-from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.refs import Resource
 from tests.support.instances import ID, NOON, an_instance
 from tests.support.memory_server import MemoryServer

@@ -17,7 +17,7 @@ from firebolt_operator.instance.act.gateway_end import (
     is_gateway_pod,
     is_waited_for,
 )
-from firebolt_operator.instance.views import LiveObject
+from firebolt_operator.manifests.live_objects import LiveObject
 from tests.support.gateways import an_instance
 from tests.support.instances import an_instance as a_stored_instance
 from tests.support.memory_server import MemoryServer

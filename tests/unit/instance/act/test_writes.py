@@ -19,7 +19,7 @@ from firebolt_operator.errors import (
 from firebolt_operator.instance.act.writes import StepFailure, carry_out, patch_instance
 from firebolt_operator.instance.facts import Answer
 from firebolt_operator.instance.plan import Apply, Create, Refuse, Remake, Stage, Step, Unknown, Write
-from firebolt_operator.instance.views import LiveObject, live_object
+from firebolt_operator.manifests.live_objects import LiveObject, live_object
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.instances import an_instance
 

@@ -11,7 +11,7 @@ from firebolt_operator.instance.decide.steps import gateway_steps, unconfirmed
 from firebolt_operator.instance.facts import Answer, InstanceFacts
 from firebolt_operator.instance.plan import Refuse, Remake, Unknown
 from firebolt_operator.instance.render.renderer import MemoisedRenderers
-from firebolt_operator.instance.views import decode_live
+from firebolt_operator.manifests.live_objects import decode_live
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.instances import BLUEPRINTS, IMAGES, an_instance, some_facts

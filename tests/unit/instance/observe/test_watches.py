@@ -8,7 +8,7 @@ import pytest
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.instance.observe.watches import child_changed, instance_changed
-from firebolt_operator.instance.views import LiveObject, decode_live
+from firebolt_operator.manifests.live_objects import LiveObject, decode_live
 from firebolt_operator.runtime.work_queue import Priority
 from tests.support.instances import a_secret, an_instance
 

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from firebolt_operator.api.resources import SECRETS
-from firebolt_operator.instance.observe import secret_watches
-from firebolt_operator.instance.observe.secret_watches import SecretWatches
+from firebolt_operator.instance.views import SecretView, decode_secret
+from firebolt_operator.reconciling import secret_watches
+from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.objects import Key
 from tests.support.manual_clock import ManualClock, idle
@@ -24,8 +25,9 @@ def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def running(told: list[Key]) -> AsyncGenerator[SecretWatches]:
-    found = SecretWatches(MemoryReader(), ManualClock(), random.Random(1), told.append)
+async def running(told: list[Key]) -> AsyncGenerator[SecretWatches[SecretView]]:
+    following = Following(reader=MemoryReader(), clock=ManualClock(), rng=random.Random(1), notify=told.append)
+    found = SecretWatches("referenced secrets", decode_secret, following)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(found.run(), name="watches")
         yield found
@@ -36,12 +38,12 @@ def a_secret(namespace: str, number: int = 0) -> Ref:
     return Ref(SECRETS, namespace, f"s{number}")
 
 
-def crowd(found: SecretWatches, namespace: str, count: int) -> None:
+def crowd(found: SecretWatches[SecretView], namespace: str, count: int) -> None:
     for number in range(count):
         found.want((namespace, f"i{number}"), a_secret(namespace, number))
 
 
-async def followed(found: SecretWatches, namespace: str) -> list[int]:
+async def followed(found: SecretWatches[SecretView], namespace: str) -> list[int]:
     await idle()
     return [number for number in range(10) if found.is_following(a_secret(namespace, number))]
 

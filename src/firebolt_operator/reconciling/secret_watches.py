@@ -8,45 +8,52 @@ import random
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Never
+from typing import Final, Generic, Never, TypeVar
 
 from firebolt_operator.evidence import noted
-from firebolt_operator.instance.views import SecretView, decode_secret
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.informer import Informer
+from firebolt_operator.runtime.live import fetch_live
 from firebolt_operator.runtime.objects import Key
+
+T = TypeVar("T")
 
 MOST_WATCHES: Final = 500
 """Each is an open connection; beyond this, passes read live instead. Namespaces share them evenly."""
 
 
 @dataclass(slots=True)
-class _Watch:
-    informer: Informer[SecretView]
+class _Watch(Generic[T]):
+    informer: Informer[T]
     task: asyncio.Task[Never] | None = None
 
     @property
-    def cache(self) -> Cache[SecretView]:
+    def cache(self) -> Cache[T]:
         return self.informer.cache
 
 
-class SecretWatches:
-    def __init__(self, reader: Reader, clock: Clock, rng: random.Random, notify: Callable[[Key], None]) -> None:
-        self._reader = reader
-        self._clock = clock
-        self._rng = rng
-        self._notify = notify  # told the key of every instance that a change concerns
-        self._wanted: dict[Key, tuple[Ref, ...]] = {}  # by instance
-        self._watches: dict[Ref, _Watch] = {}
-        self._changed = asyncio.Event()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """What it takes to follow anything, and who is told: the key of every instance that a change concerns."""
 
-    @property
-    def name(self) -> str:
-        return "referenced secrets"
+    reader: Reader
+    clock: Clock
+    rng: random.Random
+    notify: Callable[[Key], None]
+
+
+class SecretWatches(Generic[T]):
+    def __init__(self, name: str, decode: Callable[[bytes], T], following: Following) -> None:
+        self.name = name
+        self._decode = decode  # keeps what may be kept
+        self._following = following
+        self._wanted: dict[Key, tuple[Ref, ...]] = {}  # by instance
+        self._watches: dict[Ref, _Watch[T]] = {}
+        self._changed = asyncio.Event()
 
     def want(self, instance: Key, *secrets: Ref) -> None:
         """From now on changes of these Secrets, and of no others by name, start passes of this instance."""
@@ -67,7 +74,16 @@ class SecretWatches:
         watch = self._watches.get(secret)
         return watch is not None and not watch.informer.why_unknown(secret.namespace)
 
-    def seen(self, secret: Ref) -> SecretView | None:
+    async def read(self, secret: Ref, *, is_live: bool = False) -> T | None:
+        """From the watch where there is one; raises UnreadableError like `seen`."""
+        if not is_live and self.is_following(secret):
+            return self.seen(secret)
+        watch = self._watches.get(secret)
+        # One that nobody watches is not kept.
+        cache = self._cache(secret) if watch is None else watch.cache
+        return await fetch_live(cache, self._following.reader, secret)
+
+    def seen(self, secret: Ref) -> T | None:
         """Raises UnreadableError if it is there, but cannot be decoded."""
         watch = noted(self._watches.get, secret)
         return None if watch is None else watch.cache.known((secret.namespace, secret.name))
@@ -81,17 +97,20 @@ class SecretWatches:
                         watch.task = group.create_task(watch.informer.run(), name=f"watch of {secret}")
                 await self._changed.wait()
 
-    def _watch(self, secret: Ref) -> _Watch:
-        coverage = Coverage(namespaces=(secret.namespace,), name=secret.name)
-        cache = Cache(secret.resource, decode_secret, coverage=coverage)
+    def _watch(self, secret: Ref) -> _Watch[T]:
+        cache, following = self._cache(secret), self._following
         cache.subscribe(lambda _old, _new: self._tell(secret))
         cache.subscribe_aside(lambda _aside: self._tell(secret))
-        return _Watch(Informer(cache, self._reader, self._clock, self._rng))
+        return _Watch(Informer(cache, following.reader, following.clock, following.rng))
+
+    def _cache(self, secret: Ref) -> Cache[T]:
+        coverage = Coverage(namespaces=(secret.namespace,), name=secret.name)
+        return Cache(secret.resource, self._decode, coverage=coverage)
 
     def _tell(self, secret: Ref) -> None:
         for instance, wanted in self._wanted.items():
             if secret in wanted:
-                self._notify(instance)
+                self._following.notify(instance)
 
     def _share_out(self) -> None:
         """What nobody wants any more makes room; then each namespace in turn gets a place, as long as there are any."""
