@@ -4,18 +4,16 @@ So a missing Secret that appears starts a pass within moments, and an instance a
 """
 
 import asyncio
-import random
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Generic, Never, TypeVar
 
 from firebolt_operator.evidence import noted
-from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
-from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.live import fetch_live
 from firebolt_operator.runtime.objects import Key
@@ -36,21 +34,14 @@ class _Watch(Generic[T]):
         return self.informer.cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Following:
-    """What it takes to follow anything, and who is told: the key of every instance that a change concerns."""
-
-    reader: Reader
-    clock: Clock
-    rng: random.Random
-    notify: Callable[[Key], None]
-
-
 class SecretWatches(Generic[T]):
-    def __init__(self, name: str, decode: Callable[[bytes], T], following: Following) -> None:
+    def __init__(
+        self, name: str, decode: Callable[[bytes], T], following: Following, notify: Callable[[Key], None]
+    ) -> None:
         self.name = name
         self._decode = decode  # keeps what may be kept
         self._following = following
+        self._notify = notify  # told the key of every instance that a change concerns
         self._wanted: dict[Key, tuple[Ref, ...]] = {}  # by instance
         self._watches: dict[Ref, _Watch[T]] = {}
         self._changed = asyncio.Event()
@@ -98,10 +89,10 @@ class SecretWatches(Generic[T]):
                 await self._changed.wait()
 
     def _watch(self, secret: Ref) -> _Watch[T]:
-        cache, following = self._cache(secret), self._following
+        cache = self._cache(secret)
         cache.subscribe(lambda _old, _new: self._tell(secret))
         cache.subscribe_aside(lambda _aside: self._tell(secret))
-        return _Watch(Informer(cache, following.reader, following.clock, following.rng))
+        return _Watch(self._following.informer(cache))
 
     def _cache(self, secret: Ref) -> Cache[T]:
         coverage = Coverage(namespaces=(secret.namespace,), name=secret.name)
@@ -110,7 +101,7 @@ class SecretWatches(Generic[T]):
     def _tell(self, secret: Ref) -> None:
         for instance, wanted in self._wanted.items():
             if secret in wanted:
-                self._following.notify(instance)
+                self._notify(instance)
 
     def _share_out(self) -> None:
         """What nobody wants any more makes room; then each namespace in turn gets a place, as long as there are any."""

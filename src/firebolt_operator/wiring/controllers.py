@@ -25,9 +25,10 @@ from firebolt_operator.instance.observe.caches import InstanceCaches, instance_c
 from firebolt_operator.instance.observe.metrics import InstanceMetrics, InstanceRecorder, NoInstanceRecorder
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import SecretView, decode_secret
-from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.controller import Controller
+from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.objects import Key
@@ -123,7 +124,8 @@ def _instance_controller(
     watches = SecretWatches(
         "referenced secrets",
         decode_secret,
-        Following(reader=factory.client, clock=factory.clock, rng=random.Random(), notify=queue.add),
+        Following(reader=factory.client, clock=factory.clock, rng=random.Random()),
+        queue.add,
     )
     dependencies = InstanceDependencies(
         caches=caches,

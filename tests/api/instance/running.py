@@ -26,12 +26,13 @@ from firebolt_operator.instance.views import decode_secret
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.events import EventSender
-from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome, Result
 from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
@@ -183,7 +184,7 @@ def _operator(
     dependencies = InstanceDependencies(
         caches=caches,
         secrets=SecretWatches(
-            "referenced secrets", decode_secret, Following(reader=client, clock=clock, rng=rng, notify=queue.add)
+            "referenced secrets", decode_secret, Following(reader=client, clock=clock, rng=rng), queue.add
         ),
         reader=client,
         writer=client,

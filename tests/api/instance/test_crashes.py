@@ -18,12 +18,13 @@ from firebolt_operator.instance.views import decode_secret
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Propagation
 from firebolt_operator.observability.events import EventSender
-from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.coverage import Coverage
+from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.objects import Key
 from tests.api.instance.person import SECONDS, Person
 from tests.api.instance.running import IMAGES
@@ -91,7 +92,8 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
             secrets=SecretWatches(
                 "referenced secrets",
                 decode_secret,
-                Following(reader=client, clock=clock, rng=random.Random(1), notify=ignore),
+                Following(reader=client, clock=clock, rng=random.Random(1)),
+                ignore,
             ),
             reader=client,
             writer=writer,

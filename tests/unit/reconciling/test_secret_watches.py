@@ -10,8 +10,9 @@ import pytest
 from firebolt_operator.api.resources import SECRETS
 from firebolt_operator.instance.views import SecretView, decode_secret
 from firebolt_operator.reconciling import secret_watches
-from firebolt_operator.reconciling.secret_watches import Following, SecretWatches
+from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.refs import Ref
+from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.objects import Key
 from tests.support.manual_clock import ManualClock, idle
 from tests.unit.runtime.memory_reader import MemoryReader
@@ -26,8 +27,8 @@ def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def running(told: list[Key]) -> AsyncGenerator[SecretWatches[SecretView]]:
-    following = Following(reader=MemoryReader(), clock=ManualClock(), rng=random.Random(1), notify=told.append)
-    found = SecretWatches("referenced secrets", decode_secret, following)
+    following = Following(reader=MemoryReader(), clock=ManualClock(), rng=random.Random(1))
+    found = SecretWatches("referenced secrets", decode_secret, following, told.append)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(found.run(), name="watches")
         yield found
