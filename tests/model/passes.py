@@ -18,6 +18,7 @@ from tests.model import objects
 from tests.model.children import ViolationError
 from tests.model.server import NO_TROUBLE, ModelServer, Trouble
 from tests.model.world import JUST_SWITCHED, SETTLED, TIMED_OUT, State
+from tests.support.auth_step import auth_secrets
 from tests.support.engines import NOON
 
 WHOLE_PASS = "pass"
@@ -104,6 +105,7 @@ class Passes:
             settings=SETTINGS,
             scrapes=ScrapePlaces(clock, passes=1),  # type: ignore[arg-type]
             blueprint=objects.blueprint,
+            auth=auth_secrets(server, clock),  # type: ignore[arg-type]
         )
         try:
             await EngineReconciler(dependencies).reconcile((objects.NAMESPACE, objects.ENGINE))

@@ -10,6 +10,9 @@ from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.auth.decide.outcome import AuthOutcome, carried_out
+from firebolt_operator.auth.decide.provisioning import decide_auth
+from firebolt_operator.auth.facts import AuthSituation, Fleet
 from firebolt_operator.instance.decide.components import Situation
 from firebolt_operator.instance.facts import READY, CredentialsSeen, InstanceFacts, Readiness, Volume
 from firebolt_operator.instance.plan import InstancePlan
@@ -86,7 +89,14 @@ def a_situation(
         blueprint=BLUEPRINTS.of(chosen),
         new_password=PASSWORD,
         now=now,
+        auth=auth_of(chosen, now),
     )
+
+
+def auth_of(instance: FireboltInstance, now: datetime = NOON, **facts: Any) -> AuthOutcome:
+    """What is decided about its authentication; nothing was issued, and there are no engines."""
+    described: dict[str, Any] = {"spec": instance.spec.auth, "status": instance.status.auth, "fleet": Fleet(), **facts}
+    return carried_out(decide_auth(AuthSituation(instance=instance.metadata.name, now=now, **described)))
 
 
 def a_condition(kind: str, status: str, reason: str = "Ready", message: str = "as before") -> Manifest:

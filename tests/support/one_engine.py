@@ -23,6 +23,7 @@ from firebolt_operator.refs import Manifest, Ref, Resource
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.controller import Reconcile
 from firebolt_operator.runtime.objects import Key
+from tests.support.auth_step import auth_secrets
 from tests.support.manual_clock import ManualClock
 
 NAMESPACE = "apps"
@@ -117,6 +118,7 @@ class OneEngine:
     clock: Clock = field(default_factory=ManualClock)
     recorder: EngineRecorder = field(default_factory=NoEngineRecorder)
     caches: EngineCaches = field(default_factory=lambda: engine_caches((), ""))
+    instance: Manifest = field(default_factory=lambda: INSTANCE)
     api: MemoryApi = field(init=False)
 
     def __post_init__(self) -> None:
@@ -141,23 +143,27 @@ class OneEngine:
             ),
             scrapes=ScrapePlaces(self.clock, passes=1),
             blueprint=MemoisedRenderer(),
+            auth=auth_secrets(self.api, self.clock),  # type: ignore[arg-type]
         )
 
     async def come_to_rest(self, reconcile: Reconcile[Key], **spec: Any) -> None:
         """Made by a person, and followed until there is nothing left to do."""
-        self.api.put(an_object(FIREBOLT_INSTANCES, "main", INSTANCE))
-        wanted: Manifest = {"instanceRef": "main", "replicas": 2} | spec
-        engine = an_object(FIREBOLT_ENGINES, self.name, {"spec": wanted})
-        engine["metadata"]["finalizers"] = [FINALIZER_ENGINE]
-        self.api.put(engine)
+        self.begin(**spec)
+        replicas = self.api.objects[Ref(FIREBOLT_ENGINES, NAMESPACE, self.name)]["spec"]["replicas"]
         for _ in range(MOST_PASSES):
             outcome = await reconcile(self.key)
-            self._make_pods(wanted["replicas"])
+            self.make_pods(replicas)
             if outcome.reason == "at rest":
                 return
         raise AssertionError(f"still not at rest: {self.api.requests}")
 
-    def _make_pods(self, replicas: int) -> None:
+    def begin(self, **spec: Any) -> None:
+        self.api.put(an_object(FIREBOLT_INSTANCES, "main", self.instance))
+        engine = an_object(FIREBOLT_ENGINES, self.name, {"spec": {"instanceRef": "main", "replicas": 2} | spec})
+        engine["metadata"]["finalizers"] = [FINALIZER_ENGINE]
+        self.api.put(engine)
+
+    def make_pods(self, replicas: int = 2) -> None:
         for ref in list(self.api.objects):
             if ref.resource != STATEFULSETS:
                 continue

@@ -114,6 +114,14 @@ namespace: {{ .Release.Namespace }}
 {{- end -}}
 
 {{- /* One role for the whole cluster, or one for each watched namespace; the rules are the same text. */ -}}
+{{/* A definition belongs to no namespace: a Role cannot give that right. */}}
+{{- define "firebolt-operator.managerRules" -}}
+{{ .Files.Get "files/manager-rules.yaml" | trim }}
+{{- if not .Values.watchNamespaces }}
+{{ .Files.Get "files/definition-rules.yaml" | trim }}
+{{- end }}
+{{- end -}}
+
 {{- define "firebolt-operator.role" -}}
 {{- $root := .root -}}
 {{- $name := printf "%s-%s" (include "firebolt-operator.fullname" $root) .suffix -}}

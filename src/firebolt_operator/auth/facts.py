@@ -6,7 +6,7 @@ from datetime import datetime
 
 from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.auth.held_keys import HeldKey
-from firebolt_operator.manifests.issued import NOTHING_ISSUED, Issued
+from firebolt_operator.manifests.issued import NOTHING_ISSUED, Issued, IssuedSecret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,15 @@ class Fleet:
     engines: tuple[EngineKeys, ...] = ()
     is_live: bool = False  # read from the API server after the instance's present status was stored
     problem: str = ""  # why it could not be read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSecrets:
+    """What an engine is made with, as the Secrets hold it now."""
+
+    admin: IssuedSecret | None
+    admin_problem: str  # why the administrator's password cannot be had
+    issued: Mapping[str, Issued]  # of the keys that engines are told of, by name; without Certificates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

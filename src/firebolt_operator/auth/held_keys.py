@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,10 @@ class HeldKey:
 
     def __str__(self) -> str:
         return f"{self.id}={self.fingerprint}"
+
+
+UNKNOWN: Final = HeldKey("?", "")
+"""In place of keys that cannot be told: whoever holds it may hold, sign with and refuse anything."""
 
 
 def format_held_keys(keys: Iterable[HeldKey]) -> str:

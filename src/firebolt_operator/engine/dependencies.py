@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
+from firebolt_operator.auth.observe.observer import AuthSecrets
 from firebolt_operator.engine.act.budget import BudgetKeeper
 from firebolt_operator.engine.act.status import StatusWriter
 from firebolt_operator.engine.act.sweep import Sweeper
 from firebolt_operator.engine.act.unread_wakes import UnreadWakes
 from firebolt_operator.engine.act.writes import Actor
+from firebolt_operator.engine.authentication import EngineAuthentication
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.gates import TemplateVerdict
 from firebolt_operator.engine.inputs import EngineInputs, EngineSettings
@@ -41,6 +43,7 @@ class EngineDependencies:
     settings: EngineSettings
     scrapes: ScrapePlaces
     blueprint: Render
+    auth: AuthSecrets
     unread_wakes: UnreadWakes = field(default_factory=UnreadWakes)
 
     @cached_property
@@ -59,6 +62,7 @@ class EngineDependencies:
             settings=self.settings,
             warner=self.warner,
             verdicts=LastValueMemo[TemplateVerdict](),
+            auth=EngineAuthentication(self.auth),
         )
 
     @cached_property

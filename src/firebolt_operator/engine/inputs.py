@@ -31,6 +31,7 @@ class InstanceInfo:
 
     id: str
     metadata_endpoint: str
+    asks_for_auth: bool = False  # then nothing is made, and nothing switched to, from a cached view of it
     protected_secrets: frozenset[str] = frozenset()
     secret_mounts: tuple[SecretMount, ...] = ()
     config_sections: Manifest = field(default_factory=dict)  # merged over the base document, below user config

@@ -9,6 +9,7 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.kstatus import Stalled
 from firebolt_operator.api.names import EngineReason, EventReason
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
+from firebolt_operator.engine.authentication import EngineAuthentication
 from firebolt_operator.engine.decide import gates
 from firebolt_operator.engine.decide.draining import DrainRules, effective_drain_rules
 from firebolt_operator.engine.decide.gates import Missing, Refusal, TemplateVerdict
@@ -22,6 +23,7 @@ from firebolt_operator.reconciling.memo import LastValueMemo
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.cache import Cache
+from firebolt_operator.runtime.live import fetch_live
 
 NO_INSTANCE = InstanceInfo(id="", metadata_endpoint="")
 
@@ -76,6 +78,7 @@ class Preconditions:
     settings: EngineSettings
     warner: Warner
     verdicts: LastValueMemo[TemplateVerdict]
+    auth: EngineAuthentication
 
     async def check(self, engine: FireboltEngine, spec: EngineSpec) -> Met | Blocked:
         found = await self._class(engine, spec)
@@ -85,10 +88,10 @@ class Preconditions:
             progress_deadline=effective_progress_deadline(spec, inherited),
         )
         if isinstance(found, Missing):
-            return _without_class(found, terms, self._instance(engine, spec))
+            return _without_class(found, terms, await self._instance(engine, spec))
         if isinstance(found, Refusal):
             return Blocked(terms=terms, refusal=found)
-        instance = self._instance(engine, spec)
+        instance = await self._instance(engine, spec)
         if isinstance(instance, Refusal):
             return Blocked(terms=terms, refusal=instance)
         if spec.replicas > self.settings.bounds.replicas:
@@ -98,9 +101,18 @@ class Preconditions:
         met = Met(engine_class=inherited, instance=instance, drain=drain, terms=terms)
         return await self._with_template(engine, spec, met)
 
-    def resolve_instance(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met:
+    async def read_again(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
+        """With the instance and its Secrets as the server has them at this moment."""
+        instance = await self._found_instance(engine, spec, is_live=True)
+        if isinstance(instance, Refusal):
+            return Blocked(terms=met.terms, refusal=instance)
+        return await self._with_template(engine, spec, replace(met, instance=instance))
+
+    async def resolve_instance(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met:
         """With the instance, for objects that were lost and are made again: as strictly as for new ones."""
-        instance = self._found_instance(engine, spec)
+        instance = await self._found_instance(engine, spec)
+        if isinstance(instance, InstanceInfo) and instance.asks_for_auth:
+            instance = await self._found_instance(engine, spec, is_live=True)
         if isinstance(instance, Refusal):
             return replace(met, unresolved=(instance.instance or instance.ready).message)
         judged = gates.judge_template(spec, met.engine_class, instance, self.settings.bounds)
@@ -119,12 +131,21 @@ class Preconditions:
             self.warner.settle(engine.metadata, EventReason.ENGINE_CLASS_MISSING)
         return found
 
-    def _instance(self, engine: FireboltEngine, spec: EngineSpec) -> InstanceInfo | Refusal:
-        return self._found_instance(engine, spec) if _is_gated(engine) else NO_INSTANCE
+    async def _instance(self, engine: FireboltEngine, spec: EngineSpec) -> InstanceInfo | Refusal:
+        return await self._found_instance(engine, spec) if _is_gated(engine) else NO_INSTANCE
 
-    def _found_instance(self, engine: FireboltEngine, spec: EngineSpec) -> InstanceInfo | Refusal:
+    async def _found_instance(
+        self, engine: FireboltEngine, spec: EngineSpec, *, is_live: bool = False
+    ) -> InstanceInfo | Refusal:
         ref = Ref(FIREBOLT_INSTANCES, engine.metadata.namespace, spec.instance_ref)
-        return gates.instance_gate(ref, self.instances.known((ref.namespace, ref.name)))
+        if is_live:
+            # The cache learns it, so that no later pass knows less.
+            await fetch_live(self.instances, self.observer.reader, ref)
+        instance = self.instances.known((ref.namespace, ref.name))
+        found = gates.instance_gate(ref, instance)
+        if instance is None or isinstance(found, Refusal):
+            return found
+        return await self.auth.added(instance, found, is_live=is_live)
 
     async def _with_template(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
         inherited, instance, bounds = met.engine_class, met.instance, self.settings.bounds

@@ -15,6 +15,7 @@ from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.conditions import active_facts, is_lasting, ready_verdict
 from firebolt_operator.engine.decide.draining import DrainRules, needs_probe
 from firebolt_operator.engine.decide.gates import Refusal
+from firebolt_operator.engine.decide.keys import commits_to_keys
 from firebolt_operator.engine.decide.losses import must_be_rendered
 from firebolt_operator.engine.decide.news import rollout_news
 from firebolt_operator.engine.decide.phases import decide_phase
@@ -113,8 +114,14 @@ class EnginePass:
             return await self._tell_blocked(Blocked(terms=met.terms, refusal=Refusal(foreign), is_instance_ready=True))
         await self._probe_drain(met.drain)
         if must_be_rendered(self._engine.status, self._observed, self._spec.replicas, self._engine.metadata.uid):
-            met = preconditions.resolve_instance(self._engine, self._spec, met)
-        return await self._carry_out(self._decide(met), met)
+            met = await preconditions.resolve_instance(self._engine, self._spec, met)
+        plan = self._decide(met)
+        if met.instance.asks_for_auth and commits_to_keys(self._engine.status, self._observed, plan):
+            met = await preconditions.read_again(self._engine, self._spec, met)
+            if isinstance(met, Blocked):
+                return await self._tell_blocked(met)
+            plan = self._decide(met)
+        return await self._carry_out(plan, met)
 
     async def _probe_drain(self, rules: DrainRules) -> None:
         facts, status = self._observed, self._engine.status

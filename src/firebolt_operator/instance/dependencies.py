@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from firebolt_operator.auth.reconcile import AuthStep
 from firebolt_operator.instance.observe.caches import InstanceCaches
 from firebolt_operator.instance.observe.metrics import InstanceRecorder
 from firebolt_operator.instance.render.renderer import MemoisedRenderers
@@ -21,6 +22,7 @@ class InstanceDependencies:
     writer: Writer
     warner: Warner
     recorder: InstanceRecorder
+    auth: AuthStep
     clock: Clock
     blueprints: MemoisedRenderers
     entropy: Callable[[int], bytes]  # so many unpredictable bytes

@@ -98,5 +98,6 @@ class InstanceReconciler:
     def _forget(self, key: Key) -> None:
         self._dependencies.recorder.forget(*key)
         self._dependencies.secrets.forget(key)
+        self._dependencies.auth.forget(key)
         self._dependencies.blueprints.forget(*key)
         self._memories.pop(key, None)

@@ -74,7 +74,6 @@ def _class_warnings(found: FoundClass) -> Iterator[str]:
 def _unprovided(spec: InstanceSpec) -> Iterator[str]:
     tls = spec.tls
     asked = (
-        ("spec.auth", spec.auth),
         ("spec.tls.engine", tls.engine if tls else None),
         ("spec.tls.gateway", tls.gateway if tls else None),
     )

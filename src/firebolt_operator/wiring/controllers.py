@@ -2,6 +2,7 @@
 
 import random
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -33,6 +34,8 @@ from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.manager import Service
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.resting import RestingPasses
+from firebolt_operator.runtime.work_queue import WorkQueue
+from firebolt_operator.wiring.authentication import Authentication, build_authentication
 from firebolt_operator.wiring.factory import ControllerFactory
 
 REQUEST_TIME: Final = timedelta(seconds=61)
@@ -50,18 +53,25 @@ def build_controllers(factory: ControllerFactory) -> Controllers:
     settings = factory.settings
     engines = engine_caches(settings.namespaces, settings.watch_label_selector)
     instances = instance_caches(engines.instances, settings.namespaces)
-    watches, instance = _instance_controller(factory, instances)
+    authentication = build_authentication(factory, engines)
+    watches, instance = _instance_controller(factory, instances, authentication)
     return Controllers(
         informers=(
             *(factory.informer(cache) for cache in engines.all()),
             *(factory.informer(cache, f"instance {cache.resource.plural}") for cache in instances.own()),
         ),
-        services=(watches,),
-        controllers=(_engine_controller(factory, engines), instance, _class_controller(factory, engines)),
+        services=(watches, *authentication.services),
+        controllers=(
+            _engine_controller(factory, engines, authentication),
+            instance,
+            _class_controller(factory, engines),
+        ),
     )
 
 
-def _engine_controller(factory: ControllerFactory, caches: EngineCaches) -> Controller[Key]:
+def _engine_controller(
+    factory: ControllerFactory, caches: EngineCaches, authentication: Authentication
+) -> Controller[Key]:
     settings = factory.settings
     dependencies = EngineDependencies(
         caches=caches,
@@ -77,6 +87,7 @@ def _engine_controller(factory: ControllerFactory, caches: EngineCaches) -> Cont
         ),
         scrapes=ScrapePlaces(factory.clock, passes=settings.concurrent_passes),
         blueprint=MemoisedRenderer(),
+        auth=authentication.secrets,
     )
     queue, reconciler = factory.queue(CONTROLLER_ENGINE), EngineReconciler(dependencies)
     passes = RestingPasses(reconciler.reconcile, reconciler.confirmed)
@@ -93,7 +104,13 @@ def _engine_controller(factory: ControllerFactory, caches: EngineCaches) -> Cont
     controller.watches_aside(caches.pods, engine_watches.aside_child)
     controller.watches_aside(caches.instances, referring.aside_instance)
     controller.watches_aside(caches.engine_classes, referring.aside_class)
+    authentication.told.append(lambda instance: _add_all(queue, referring.of_instance(instance)))
     return controller
+
+
+def _add_all(queue: WorkQueue[Key], keys: Iterable[Key]) -> None:
+    for key in keys:
+        queue.add(key)
 
 
 def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Controller[Key]:
@@ -117,7 +134,7 @@ def _class_controller(factory: ControllerFactory, caches: EngineCaches) -> Contr
 
 
 def _instance_controller(
-    factory: ControllerFactory, caches: InstanceCaches
+    factory: ControllerFactory, caches: InstanceCaches, authentication: Authentication
 ) -> tuple[SecretWatches[SecretView], Controller[Key]]:
     images = factory.settings.images
     queue = factory.queue(CONTROLLER_INSTANCE)
@@ -134,6 +151,7 @@ def _instance_controller(
         writer=factory.client,
         warner=Warner(FIREBOLT_INSTANCES, factory.events(CONTROLLER_INSTANCE), factory.clock),
         recorder=_instance_recorder(factory),
+        auth=authentication.step,
         clock=factory.clock,
         blueprints=MemoisedRenderers(
             InstanceImages(
@@ -157,6 +175,10 @@ def _instance_controller(
         controller.watches_aside(cache, instance_watches.aside_child)
     controller.watches(caches.secrets, instance_watches.child_changed)
     controller.watches_aside(caches.secrets, instance_watches.aside_child)
+    controller.watches(authentication.certificates.cache, instance_watches.certificate_changed)
+    controller.watches_aside(authentication.certificates.cache, instance_watches.aside_child)
+    authentication.told.append(queue.add)
+    authentication.whenever_cert_manager_turns(caches.instances, queue.add)
     return watches, controller
 
 

@@ -17,6 +17,7 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.kube.paths import object_path
 from firebolt_operator.refs import Ref
 from tests.api.chart.installed import SYSTEM, Installed, installed
+from tests.support.cert_manager import install_certificates
 from tests.support.chart import rendered
 from tests.support.kubectl import kubectl
 
@@ -32,6 +33,11 @@ SOMEBODY = '{"spec": {"template": null}}'
 RETAIN = '{"spec": {"metadata": {"postgresStorage": {"reclaimPolicy": "Retain"}}}}'
 DELETE = '{"spec": {"metadata": {"postgresStorage": {"reclaimPolicy": "Delete"}}}}'
 RECORDED = r"jsonpath={.metadata.annotations.firebolt\.io/instance-id}"
+AUTH = """
+{"spec": {"auth": {"enabled": true, "local": {
+  "admin": {"password": {"name": "admin", "key": "password"}},
+  "signingKeys": {"certManager": {"issuerRef": {"name": "ca"}}}}}}}
+"""
 WITH_CLASS = '{"spec": {"engineClassRef": "small"}}'
 PATIENCE = "--timeout=60s"
 REASON = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
@@ -43,6 +49,7 @@ APPLIED = (
     "services",
     "apps/deployments",
     "apps/statefulsets",
+    "cert-manager.io/certificates",
     "policy/poddisruptionbudgets",
     "rbac.authorization.k8s.io/rolebindings",
     "rbac.authorization.k8s.io/roles",
@@ -84,6 +91,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, built_programs: dict[str, Pa
     options = Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True)
     plane = ControlPlane(options, built_programs).start()
     SimulatedPods(plane, built_programs).start()
+    install_certificates(plane.kubeconfig)
     yield plane
     plane.stop()
 
@@ -147,6 +155,9 @@ def _live(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("scale", "fireboltengine/analytics", "--replicas=3")
     operator.kubectl("wait", "--for=jsonpath={.status.readyReplicas}=3", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("wait", "--for=jsonpath={.status.phase}=stable", PATIENCE, "fireboltengine/analytics")
+    operator.kubectl("create", "secret", "generic", "admin", "--from-literal=password=secret")
+    operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", AUTH)
+    operator.kubectl("wait", "--for=create", PATIENCE, "certificate/demo-auth-signing")
 
 
 def _is_taken(operator: Installed) -> bool:
@@ -160,6 +171,7 @@ def _is_taken(operator: Installed) -> bool:
 def _die(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("delete", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("delete", PATIENCE, "fireboltinstance/demo")
+    operator.kubectl("delete", "secret/admin")
     operator.kubectl("delete", "--wait=false", "fireboltengineclass/small")
     if not has_webhooks:
         operator.plane.wait_until(lambda: operator.plane.http.text("GET", CLASS_PATH)[0] == 404, "the class is gone")

@@ -19,6 +19,7 @@ from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.fence import OpenFence
 from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
+from firebolt_operator.wiring.authentication import build_authentication
 from firebolt_operator.wiring.controllers import _engine_controller, _instance_controller
 from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS, build_manager
@@ -32,16 +33,19 @@ Build = Callable[[ControllerFactory], Manager]
 
 def engine_controller_only(factory: ControllerFactory) -> Manager:
     caches = engine_caches(factory.settings.namespaces, "")
-    controller = _engine_controller(factory, caches)
-    return Manager(informers=[factory.informer(cache) for cache in caches.all()], controllers=[controller])
+    authentication = build_authentication(factory, caches)
+    controller = _engine_controller(factory, caches, authentication)
+    informers = [factory.informer(cache) for cache in caches.all()]
+    return Manager(informers=informers, services=authentication.services, controllers=[controller])
 
 
 def instance_controller_only(factory: ControllerFactory) -> Manager:
     namespaces = factory.settings.namespaces
-    caches = instance_caches(engine_caches(namespaces, "").instances, namespaces)
-    watches, controller = _instance_controller(factory, caches)
+    engines = engine_caches(namespaces, "")
+    caches, authentication = instance_caches(engines.instances, namespaces), build_authentication(factory, engines)
+    watches, controller = _instance_controller(factory, caches, authentication)
     informers = [factory.informer(cache) for cache in (caches.instances, *caches.own())]
-    return Manager(informers=informers, services=[watches], controllers=[controller])
+    return Manager(informers=informers, services=[watches, *authentication.services], controllers=[controller])
 
 
 def whole_operator(factory: ControllerFactory) -> Manager:

@@ -29,6 +29,7 @@ from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.settings import parse_settings
+from firebolt_operator.wiring.authentication import build_authentication
 from firebolt_operator.wiring.controllers import _class_controller, _engine_controller
 from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS
@@ -307,12 +308,12 @@ async def running_operator(kubeconfig: Path, namespace: str, *flags: str) -> Asy
             settings=settings, bounds=bounds, client=client, clock=clock, metrics=metrics, identity="test"
         )
         caches = engine_caches(settings.namespaces, settings.watch_label_selector)
-        changed = asyncio.Event()
+        authentication, changed = build_authentication(factory, caches), asyncio.Event()
         operator = Operator(
             namespace=namespace,
             client=client,
             caches=caches,
-            engines=Worked(_engine_controller(factory, caches), changed, clock),
+            engines=Worked(_engine_controller(factory, caches, authentication), changed, clock),
             classes=Worked(_class_controller(factory, caches), changed, clock),
             requests=requests,
             clock=clock,

@@ -36,6 +36,7 @@ from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
+from tests.support.auth_step import auth_step
 
 SECONDS = 60.0
 IMAGES = InstanceImages(
@@ -194,6 +195,7 @@ def _operator(
             clock,
         ),
         recorder=InstanceMetrics(metrics, clock),
+        auth=auth_step(client, client, clock),
         clock=clock,
         blueprints=MemoisedRenderers(IMAGES),
         entropy=secrets.token_bytes,

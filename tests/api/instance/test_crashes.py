@@ -28,6 +28,7 @@ from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.objects import Key
 from tests.api.instance.person import SECONDS, Person
 from tests.api.instance.running import IMAGES
+from tests.support.auth_step import auth_step
 
 CREDENTIALS = "inst-metadata-postgres-creds"
 
@@ -101,6 +102,7 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
                 FIREBOLT_INSTANCES, EventSender(client.unobserved, controller="test", instance="test"), clock
             ),
             recorder=NoInstanceRecorder(),
+            auth=auth_step(client, writer, clock),
             clock=clock,
             blueprints=MemoisedRenderers(IMAGES),
             entropy=secrets.token_bytes,

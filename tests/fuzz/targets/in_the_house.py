@@ -9,10 +9,12 @@ from firebolt_operator.engine.decide.gates import judge_template
 from firebolt_operator.engine.decide.spec_problems import spec_problems
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.engineclass.decide.status import decide_status
-from firebolt_operator.instance.decide.conditions import feature_verdicts
+from firebolt_operator.instance.decide.conditions import tls_verdicts
 from firebolt_operator.instance.decide.credentials import external_credentials_problem
 from firebolt_operator.instance.facts import SecretMissing
 from firebolt_operator.instance.render.metadata_config import config_problem
+from firebolt_operator.policy.auth_checks import check_auth
+from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import rejected_component
 from tests.fuzz.targets import templates
 from tests.fuzz.targets.words import NOW
@@ -39,11 +41,12 @@ def told_of_class(engine_class: FireboltEngineClass) -> str:
 
 
 def told_of_instance(instance: FireboltInstance) -> str:
-    rejected = rejected_component(instance, OPERATOR)
-    features = [verdict.message for _, verdict in feature_verdicts(instance) if verdict.status != "True"]
+    rejected, auth = rejected_component(instance, OPERATOR), instance.spec.auth
+    features = [verdict.message for _, verdict in tls_verdicts(instance) if verdict.status != "True"]
     found = [
         *(map(str, rejected.errors) if rejected else ()),
         *(message for message in features if LACKING not in message),
+        aggregate(check_auth(auth)) if auth is not None and auth.enabled else "",
         config_problem(instance) or "",
         _login_problem(instance),
     ]

@@ -186,7 +186,6 @@ def test_warnings_of_classes_and_instances() -> None:
     assert class_warnings(None) == []
     spec = an_instance_spec(gateway={"template": template}, auth={"enabled": True}, tls={"engine": {"enabled": True}})
     assert [each.partition(":")[0] for each in instance_warnings(spec)] == [
-        "spec.auth.enabled",
         "spec.tls.engine.enabled",
         "spec.gateway.template.spec.containers[0].image",
     ]

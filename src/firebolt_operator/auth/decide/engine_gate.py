@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from firebolt_operator.api import names
 from firebolt_operator.api.auth import SigningKeyStatus
+from firebolt_operator.auth.facts import EngineSecrets
 from firebolt_operator.manifests.issued import NOTHING_ISSUED, Issued, IssuedSecret
+
+
+def auth_problem(keys: Sequence[SigningKeyStatus], seen: EngineSecrets, namespace: str) -> str:
+    return seen.admin_problem or signing_keys_problem(keys, seen.issued, namespace)
 
 
 def signing_keys_problem(keys: Sequence[SigningKeyStatus], issued: Mapping[str, Issued], namespace: str) -> str:

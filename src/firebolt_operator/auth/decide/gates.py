@@ -11,7 +11,7 @@ from typing import Final
 
 from firebolt_operator.api.names import RotationStep
 from firebolt_operator.auth.facts import EngineKeys, Fleet, GenerationKeys
-from firebolt_operator.auth.held_keys import HeldKey
+from firebolt_operator.auth.held_keys import UNKNOWN, HeldKey
 
 UNBORN_GRACE: Final = timedelta(minutes=10)
 """A pass that read the instance before the keys changed has long ended, one way or another."""
@@ -59,7 +59,8 @@ def _lags(step: RotationStep, key: HeldKey, engine: EngineKeys, waited: timedelt
 
 
 def _hinders(step: RotationStep, key: HeldKey, generation: GenerationKeys) -> bool:
-    return generation.may_run and bool(generation.keys) and _HINDRANCES[step](generation.keys, key)
+    held = generation.keys
+    return generation.may_run and bool(held) and (UNKNOWN in held or _HINDRANCES[step](held, key))
 
 
 def _would_refuse(held: tuple[HeldKey, ...], key: HeldKey) -> bool:

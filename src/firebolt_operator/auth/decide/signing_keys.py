@@ -6,7 +6,8 @@ from datetime import datetime
 import msgspec
 
 from firebolt_operator.api import names
-from firebolt_operator.api.auth import AuthStatus, SigningKeysSpec, SigningKeyStatus
+from firebolt_operator.api.auth import AuthStatus, LocalAuthSpec, SigningKeysSpec, SigningKeyStatus
+from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import SigningKeyPhase
 from firebolt_operator.policy.certificate_keys import key_size
 
@@ -52,6 +53,16 @@ def next_key(instance: str, status: AuthStatus | None, asked: SigningKeysSpec, *
         algorithm=asked.cert_manager.algorithm,
         size=key_size(asked.cert_manager),
     )
+
+
+def secrets_of_interest(instance: FireboltInstance, local: LocalAuthSpec) -> tuple[str, ...]:
+    """Names of the keys in use, and of the next one where there may be one."""
+    status, asked = instance.status.auth, local.signing_keys
+    keys = normalised(status.signing_keys) if status else []
+    number = (status.signing_key_generation if status else 0) + 1
+    may_come = asked is not None and (active_key(keys) is None or asked.rotation_interval is not None)
+    following = (names.signing_key_name(instance.metadata.name, number),) if may_come else ()
+    return tuple(dict.fromkeys((*(key.secret_name for key in keys), *following)))
 
 
 def with_key(keys: Sequence[SigningKeyStatus], changed: SigningKeyStatus) -> list[SigningKeyStatus]:

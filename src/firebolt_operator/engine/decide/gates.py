@@ -62,10 +62,10 @@ def _class_problem(engine_class: FireboltEngineClass) -> str:
 
 def instance_gate(reference: Ref, instance: FireboltInstance | None) -> InstanceInfo | Refusal:
     if instance is None:
-        return _instance_blocks(f'FireboltInstance "{reference.name}" not found in namespace {reference.namespace}')
+        return instance_blocks(f'FireboltInstance "{reference.name}" not found in namespace {reference.namespace}')
     for fails, problem in _INSTANCE_CHECKS:
         if fails(instance):
-            return _instance_blocks(f'FireboltInstance "{reference.name}" {problem}')
+            return instance_blocks(f'FireboltInstance "{reference.name}" {problem}')
     return InstanceInfo(
         id=instance.spec.id,
         metadata_endpoint=instance.status.metadata_endpoint,
@@ -73,7 +73,7 @@ def instance_gate(reference: Ref, instance: FireboltInstance | None) -> Instance
     )
 
 
-def _instance_blocks(message: str) -> Refusal:
+def instance_blocks(message: str) -> Refusal:
     ready = instance_not_ready("Referenced FireboltInstance is not ready")
     return Refusal(ready=ready, instance=instance_not_ready(message))
 

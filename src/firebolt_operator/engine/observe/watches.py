@@ -10,6 +10,7 @@ from firebolt_operator.api.engine import UNINITIALISED, FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.auth.decide.signing_keys import rendered_keys
 from firebolt_operator.engine.decide.gates import instance_gate
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.reconciling.indexes import BY_CLASS, BY_INSTANCE, term
@@ -120,6 +121,10 @@ class EnginesOf:
             return ()
         return self._keys(BY_INSTANCE, instance.metadata.namespace, instance.metadata.name)
 
+    def of_instance(self, instance: Key) -> Iterator[Key]:
+        """Whom a change of what the instance refers to concerns."""
+        return (key for key, _ in self._keys(BY_INSTANCE, *instance))
+
     def class_changed(self, old: FireboltEngineClass | None, new: FireboltEngineClass | None) -> Requests:
         engine_class = new or old
         if engine_class is None or (old is not None and new is not None and _class_facts(old) == _class_facts(new)):
@@ -127,7 +132,7 @@ class EnginesOf:
         return self._keys(BY_CLASS, engine_class.metadata.namespace, engine_class.metadata.name)
 
     def aside_instance(self, aside: Aside) -> Iterable[Key]:
-        return (key for key, _ in self._keys(BY_INSTANCE, *aside.header.key))
+        return self.of_instance(aside.header.key)
 
     def aside_class(self, aside: Aside) -> Iterable[Key]:
         return (key for key, _ in self._keys(BY_CLASS, *aside.header.key))
@@ -139,7 +144,8 @@ class EnginesOf:
 
 def _gate(instance: FireboltInstance) -> tuple[object, ...]:
     ref = Ref(FIREBOLT_INSTANCES, instance.metadata.namespace, instance.metadata.name)
-    return instance_gate(ref, instance), instance.spec.metric_scrape_mode
+    keys = rendered_keys(instance.status.auth)
+    return instance_gate(ref, instance), instance.spec.metric_scrape_mode, instance.spec.auth, keys
 
 
 def _class_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:

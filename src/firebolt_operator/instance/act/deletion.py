@@ -3,7 +3,7 @@
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import PERSISTENT_VOLUME_CLAIMS
-from firebolt_operator.errors import FencedError, OperatorError, TransientError
+from firebolt_operator.errors import FencedError, NotFoundError, OperatorError, TransientError
 from firebolt_operator.instance.decide.ownership import SWEPT, is_own, label_selector
 from firebolt_operator.instance.decide.retention import credentials_change, is_left_of
 from firebolt_operator.instance.inventory import internal_credentials_ref
@@ -32,6 +32,8 @@ async def delete_children(instance: FireboltInstance, reader: Reader, writer: Wr
                 await _delete(resource, found, writer)
         except FencedError:
             raise
+        except NotFoundError:
+            continue  # a kind that the cluster does not serve: there is nothing of it
         except OperatorError as err:
             errors.append(err)
     if errors:

@@ -10,6 +10,7 @@ from datetime import datetime
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.names import InstancePhase, InstanceReason
+from firebolt_operator.auth.decide.outcome import AuthOutcome
 from firebolt_operator.instance.blueprint import Blueprint
 from firebolt_operator.instance.decide.conditions import asks_for_gateway_tls
 from firebolt_operator.instance.decide.database import Lost, Proceed, Stuck, Wait, decide_postgres
@@ -34,6 +35,7 @@ class Situation:
     new_password: str  # for a database that has none yet
     now: datetime
     operator_account: str = ""  # NAMESPACE/NAME, no gateway may use it
+    auth: AuthOutcome | None = None  # None: nobody looked, because the pass does not get that far
 
     @property
     def draft(self) -> Draft:
@@ -41,6 +43,11 @@ class Situation:
 
 
 def decide_instance(situation: Situation) -> InstancePlan:
+    return decide_checks(situation) or _decide_components(situation)
+
+
+def decide_checks(situation: Situation) -> InstancePlan | None:
+    """Whatever ends the pass before any component is looked at."""
     if InstancePhase(situation.instance.status.phase) is InstancePhase.FAILED:
         status = _without_lost_components(situation.draft, situation.facts).finished()
         return InstancePlan(reason="failed until a person clears it", status=status, look_again=FAILED_REST)
@@ -59,14 +66,14 @@ def decide_instance(situation: Situation) -> InstancePlan:
                 needs_person=True,
             ),
         )
-    return _decide_components(situation)
+    return None
 
 
 def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
     """A pass that ends early: what was evaluated counts, the rest keeps its last word unless it is gone."""
     facts, draft = situation.facts, situation.draft
     if problem.stage is not Stage.CHECKS:
-        draft = draft.with_features()
+        draft = draft.with_features(situation.auth)
     if problem.stage is Stage.GATEWAY:
         draft = draft.with_metadata_service(is_ready=facts.metadata_service.is_ready)
     draft = _without_lost_components(draft, facts)
@@ -105,10 +112,8 @@ def _decide_components(situation: Situation) -> InstancePlan:
             return _stop(situation, problem, guard)
         case Wait(message):
             verdict = Verdict("False", InstanceReason.PROVISIONING, message)
-            draft = (
-                situation.draft.with_features().without_metadata_service().told(names.CONDITION_METADATA_READY, verdict)
-            )
-            return _poll(draft, facts, guard, message)
+            draft = situation.draft.with_features(situation.auth).without_metadata_service()
+            return _poll(draft.told(names.CONDITION_METADATA_READY, verdict), facts, guard, message)
         case Proceed(steps):
             return _decide_metadata_service(situation, (*guard, *steps))
 
@@ -125,7 +130,8 @@ def _decide_metadata_service(situation: Situation, done: tuple[Step, ...]) -> In
         return _stop(
             situation, _metadata_service_problem(InstanceReason.PROBE_FAILED, facts.metadata_service.problem), steps
         )
-    draft = situation.draft.with_features().with_metadata_service(is_ready=facts.metadata_service.is_ready)
+    draft = situation.draft.with_features(situation.auth)
+    draft = draft.with_metadata_service(is_ready=facts.metadata_service.is_ready)
     if not facts.metadata_service.is_ready:
         return _poll(draft, facts, steps, "waiting for the metadata service")
     return _decide_gateway(situation, draft, steps)

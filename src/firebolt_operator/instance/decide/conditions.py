@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 from firebolt_operator.api import names
-from firebolt_operator.api.auth import AuthSpec
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.api.tls import TLSListener
-from firebolt_operator.policy.auth_checks import check_auth
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.tls_checks import check_tls
 from firebolt_operator.reconciling.verdicts import Verdict
@@ -29,7 +27,15 @@ FEATURES: Final = (
     names.CONDITION_ENGINE_TLS_READY,
     names.CONDITION_GATEWAY_TLS_READY,
 )
-"""Not true only when the spec asks for what this release does not have."""
+STALLING: Final = frozenset(
+    {
+        InstanceReason.AUTH_SPEC_INVALID,
+        InstanceReason.ADMIN_SECRET_MISSING,
+        InstanceReason.SIGNING_CERTIFICATE_ENSURE_FAILED,
+        InstanceReason.TLS_SPEC_INVALID,
+    }
+)
+"""Reasons of a feature that wait for a person; others pass by themselves."""
 
 
 METADATA_READY: Final = Verdict("True", InstanceReason.READY, "metadata Deployment has at least one ready replica")
@@ -60,12 +66,11 @@ def roll_up(conditions: Sequence[Condition]) -> Verdict:
     return Verdict("True", InstanceReason.ALL_COMPONENTS_READY, "metadata, gateway, and TLS certificates are ready")
 
 
-def feature_verdicts(instance: FireboltInstance) -> tuple[tuple[str, Verdict], ...]:
-    """Authentication and TLS. Who asks for what this release lacks must not get an unprotected system instead."""
+def tls_verdicts(instance: FireboltInstance) -> tuple[tuple[str, Verdict], ...]:
+    """Who asks for what this release lacks must not get an unprotected system instead."""
     tls = instance.spec.tls
     problem = aggregate(check_tls(instance))
     return (
-        (names.CONDITION_AUTH_READY, _auth(instance.spec.auth)),
         (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None, problem)),
         (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None, problem)),
     )
@@ -75,22 +80,11 @@ def asks_for_gateway_tls(spec: InstanceSpec) -> bool:
     return spec.tls is not None and spec.tls.gateway is not None and spec.tls.gateway.enabled
 
 
-def _auth(auth: AuthSpec | None) -> Verdict:
-    """What is left over of authentication that is off does no harm here; only whoever writes it is told."""
-    if auth is None or not auth.enabled:
-        return Verdict("True", InstanceReason.DISABLED, "spec.auth is unset or disabled")
-    problem = aggregate(check_auth(auth)) or _unsupported("spec.auth", "authentication")
-    return Verdict("False", InstanceReason.AUTH_SPEC_INVALID, problem)
-
-
 def _tls(field: str, listener: TLSListener | None, problem: str) -> Verdict:
     """A listener that is off is judged as well: what it asks for must not look as if it were done."""
     if listener is not None and problem:
         return Verdict("False", InstanceReason.TLS_SPEC_INVALID, problem)
     if listener is None or not listener.enabled:
         return Verdict("True", InstanceReason.DISABLED, f"{field} is unset or disabled")
-    return Verdict("False", InstanceReason.TLS_SPEC_INVALID, _unsupported(field, "TLS"))
-
-
-def _unsupported(field: str, feature: str) -> str:
-    return f"{field}.enabled: Invalid value: true: this release does not provide {feature}; set it to false"
+    unsupported = f"{field}.enabled: Invalid value: true: this release does not provide TLS; set it to false"
+    return Verdict("False", InstanceReason.TLS_SPEC_INVALID, unsupported)

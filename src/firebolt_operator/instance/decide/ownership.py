@@ -8,8 +8,10 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import (
+    CERTIFICATES,
     CONFIG_MAPS,
     DEPLOYMENTS,
     PERSISTENT_VOLUME_CLAIMS,
@@ -32,11 +34,14 @@ SWEPT: Final = (
     ROLES,
     SERVICE_ACCOUNTS,
     CONFIG_MAPS,
+    CERTIFICATES,
     SECRETS,
     PERSISTENT_VOLUME_CLAIMS,
     POD_DISRUPTION_BUDGETS,
 )
-"""In this order: workloads first, so that nothing starts pods on what goes next; rights before what limits them."""
+"""In this order: workloads first, so that nothing starts pods on what goes next; rights before what limits them;
+Certificates before their Secrets, which cert-manager would make again.
+"""
 
 
 def label_selector(instance: FireboltInstance) -> str:
@@ -46,9 +51,18 @@ def label_selector(instance: FireboltInstance) -> str:
 def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) -> bool:
     if resource == PERSISTENT_VOLUME_CLAIMS:
         return is_database_claim(instance, found)
-    if resource == SECRETS and is_left_of(instance, found):
+    if resource == SECRETS and (is_left_of(instance, found) or is_signing_secret(instance, found)):
         return True
     return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
+
+
+def is_signing_secret(instance: FireboltInstance, found: ObjectMeta) -> bool:
+    """What cert-manager writes has no owner: its name, its labels and whom it was issued for tell, all together."""
+    name = instance.metadata.name
+    labels = component_labels(name, names.COMPONENT_AUTH_SIGNING)
+    is_named = re.fullmatch(rf"{re.escape(names.signing_key_name(name, 1))}(-signing-[0-9]+)?", found.name) is not None
+    issued_for = found.annotations.get(names.ANNOTATION_CERTIFICATE_NAME)
+    return is_named and issued_for == found.name and labels.items() <= found.labels.items()
 
 
 def is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:

@@ -10,15 +10,17 @@ from firebolt_operator.api.conditions import find_condition, with_condition
 from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.kstatus import Progress, Reconciling, Stalled, with_progress
 from firebolt_operator.api.names import InstancePhase, InstanceReason
+from firebolt_operator.auth.decide.outcome import AuthOutcome
 from firebolt_operator.instance.decide.conditions import (
     FEATURES,
     GATEWAY_PROVISIONING,
     GATEWAY_READY,
     METADATA_PROVISIONING,
     METADATA_READY,
-    feature_verdicts,
+    STALLING,
     roll_up,
     shortened,
+    tls_verdicts,
 )
 from firebolt_operator.reconciling.verdicts import Verdict
 
@@ -55,9 +57,11 @@ class Draft:
         condition = shortened(verdict).dated(kind, spec_generation=self.instance.metadata.generation, now=self.now)
         return self._but(conditions=with_condition(self.status.conditions, condition))
 
-    def with_features(self) -> "Draft":
-        draft = self
-        for kind, verdict in feature_verdicts(self.instance):
+    def with_features(self, auth: AuthOutcome | None) -> "Draft":
+        if auth is None:
+            raise RuntimeError(f"nobody looked at the authentication of {self.instance.metadata.name}")
+        draft = self._but(auth=auth.status).told(names.CONDITION_AUTH_READY, auth.verdict)
+        for kind, verdict in tls_verdicts(self.instance):
             draft = draft.told(kind, verdict)
         return draft
 
@@ -112,7 +116,7 @@ class Draft:
         """
         verdict = roll_up(self.status.conditions)
         phase = phase_after(self.status.phase, is_ready=verdict.status == "True")
-        progress = self._progress(stalled_by or self._lacking_feature(), verdict)
+        progress = self._progress(stalled_by or self._stalling_feature(), verdict)
         return self.told(names.CONDITION_READY, verdict).in_phase(phase).stamped(progress)
 
     def _progress(self, stalled_by: str, ready: Verdict) -> Progress:
@@ -121,11 +125,17 @@ class Draft:
             return Stalled(culprit.reason, f"{stalled_by}: {culprit.message}")
         if InstancePhase(self.status.phase) is InstancePhase.FAILED:
             return Stalled(ready.reason, ready.message)
-        return None if ready.status == "True" else Reconciling(ready.reason, ready.message)
+        if ready.status != "True":
+            return Reconciling(ready.reason, ready.message)
+        auth = find_condition(self.status.conditions, names.CONDITION_AUTH_READY)
+        if auth is None or auth.is_true:
+            return None
+        # No part of Ready: engines that run go on, and only new generations wait.
+        return Reconciling(auth.reason, f"{auth.type}: {auth.message}")
 
-    def _lacking_feature(self) -> str:
+    def _stalling_feature(self) -> str:
         found = (find_condition(self.status.conditions, kind) for kind in FEATURES)
-        return next((each.type for each in found if each is not None and not each.is_true), "")
+        return next((each.type for each in found if each and not each.is_true and each.reason in STALLING), "")
 
     def stamped(self, progress: Progress) -> InstanceStatus:
         """With its progress and the generation that all of it was found out about."""

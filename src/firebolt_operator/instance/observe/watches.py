@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
+from firebolt_operator.auth.views import CertificateView
 from firebolt_operator.instance.views import SecretView
 from firebolt_operator.manifests.live_objects import LiveObject
 from firebolt_operator.runtime.controller import Requests
@@ -25,6 +26,18 @@ def child_changed(old: LiveObject | SecretView | None, new: LiveObject | SecretV
         return ()
     name = child.metadata.labels.get(LABEL_INSTANCE, "")
     return (((child.metadata.namespace, name), Priority.EVENT),) if name else ()
+
+
+def certificate_changed(old: CertificateView | None, new: CertificateView | None) -> Requests:
+    """Its own bookkeeping is left out: cert-manager writes down when it will renew, and how often it tried."""
+    found = new or old
+    if found is None or (old is not None and new is not None and _asked(old) == _asked(new)):
+        return ()
+    return (((found.metadata.namespace, found.instance), Priority.EVENT),) if found.instance else ()
+
+
+def _asked(certificate: CertificateView) -> object:
+    return certificate.content, certificate.owned, certificate.issued, certificate.metadata.deletion_timestamp
 
 
 def aside_instance(aside: Aside) -> Iterable[Key]:

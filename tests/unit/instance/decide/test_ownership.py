@@ -65,6 +65,7 @@ def test_the_sweep_goes_through_every_kind_in_order() -> None:
         "Role",
         "ServiceAccount",
         "ConfigMap",
+        "Certificate",
         "Secret",
         "PersistentVolumeClaim",
         "PodDisruptionBudget",

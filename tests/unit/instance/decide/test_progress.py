@@ -12,6 +12,7 @@ from firebolt_operator.instance.decide.setup import decide_setup
 from firebolt_operator.instance.facts import NOT_READY, InstanceFacts, SecretMissing, SecretUnreadable, Volume
 from firebolt_operator.instance.plan import Apply, Problem, Refuse, Stage, Step
 from firebolt_operator.refs import Manifest
+from tests.support.admission import auth
 from tests.support.instances import (
     EXTERNAL,
     NOON,
@@ -74,6 +75,7 @@ def progress(status: InstanceStatus) -> dict[str, str]:
         ),
         pytest.param({"tls": {"gateway": TLS}}, some_facts(), {"Stalled": "TLSSpecInvalid"}, id="tls"),
         pytest.param({"auth": AUTH}, some_facts(), {"Stalled": "AuthSpecInvalid"}, id="auth-that-ready-ignores"),
+        pytest.param(auth.auth(), some_facts(), {"Reconciling": "SigningKeyPending"}, id="a-key-that-is-on-its-way"),
     ],
 )
 def test_standing(spec: dict[str, Any], facts: InstanceFacts, expected: dict[str, str]) -> None:

@@ -1,13 +1,15 @@
 """Every row of the status contract: endpoints, conditions, roll-up and phase."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
 from firebolt_operator.api import names
+from firebolt_operator.api.auth import AuthStatus
 from firebolt_operator.instance.decide.components import decide_instance, status_after
-from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS, feature_verdicts
+from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS, tls_verdicts
 from firebolt_operator.instance.decide.status import phase_after
 from firebolt_operator.instance.facts import (
     NOT_READY,
@@ -30,6 +32,7 @@ from tests.support.instances import (
     a_secret,
     a_situation,
     an_instance,
+    auth_of,
     condition,
     said,
     some_facts,
@@ -194,23 +197,39 @@ def test_conditions(spec: Manifest, facts: InstanceFacts, kind: str, expected: t
 
 
 @pytest.mark.parametrize(
-    ("spec", "kind", "reason", "field", "ready"),
+    ("spec", "kind", "field"),
     [
-        (auth.auth(), "AuthReady", "AuthSpecInvalid", "spec.auth.enabled", True),
-        (tls.engine(**tls.issued()), "EngineTLSReady", "TLSSpecInvalid", "spec.tls.engine.enabled", False),
-        (tls.gateway(**tls.issued()), "GatewayTLSReady", "TLSSpecInvalid", "spec.tls.gateway.enabled", False),
+        (tls.engine(**tls.issued()), "EngineTLSReady", "spec.tls.engine.enabled"),
+        (tls.gateway(**tls.issued()), "GatewayTLSReady", "spec.tls.gateway.enabled"),
     ],
 )
-def test_what_this_release_lacks_is_refused_out_loud(
-    spec: Manifest, kind: str, reason: str, field: str, ready: bool
-) -> None:
-    """Authentication is no part of the roll-up: engines are gated on its condition itself."""
+def test_what_this_release_lacks_is_refused_out_loud(spec: Manifest, kind: str, field: str) -> None:
     status = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, **spec))).status
     found = condition(status, kind)
-    assert (found.status, found.reason) == ("False", reason)
-    feature = "authentication" if kind == "AuthReady" else "TLS"
-    assert found.message == (f"{field}: Invalid value: true: this release does not provide {feature}; set it to false")
-    assert condition(status, "Ready").is_true is ready
+    assert (found.status, found.reason) == ("False", "TLSSpecInvalid")
+    assert found.message == f"{field}: Invalid value: true: this release does not provide TLS; set it to false"
+    assert not condition(status, "Ready").is_true
+
+
+def test_authentication_is_no_part_of_ready_because_engines_wait_for_its_own_condition() -> None:
+    status = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, **auth.auth()))).status
+    assert condition(status, "AuthReady").reason == "SigningKeyPending"
+    assert condition(status, "Ready").is_true
+
+
+def test_what_becomes_of_signing_keys_is_written_with_all_the_rest() -> None:
+    asked = an_instance(status=a_ready_status(auth={"signingKeyGeneration": 4}), **auth.auth())
+    recorded = AuthStatus(signing_key_generation=5)
+    outcome = replace(auth_of(asked), status=recorded)
+    for situation in (a_situation(asked), a_situation(asked, some_facts(metadata_service=NOT_READY))):
+        assert decide_instance(replace(situation, auth=outcome)).status.auth == recorded
+    problem = Problem(stage=Stage.GATEWAY, condition="GatewayReady", reason="EnsureFailed", message="refused")
+    assert status_after(replace(a_situation(asked), auth=outcome), problem).auth == recorded
+
+
+def test_a_pass_that_nobody_asked_about_authentication_must_not_go_on() -> None:
+    with pytest.raises(RuntimeError, match="nobody looked at the authentication of inst"):
+        decide_instance(replace(a_situation(), auth=None))
 
 
 def test_given_gateway_tls_then_no_gateway_is_made_without_it() -> None:
@@ -235,7 +254,7 @@ EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
 
 def test_a_listener_that_is_off_must_not_look_as_if_it_kept_clients_out() -> None:
     asked = an_instance(tls={"gateway": {"enabled": False, "clientCASecretRef": {"name": "clients"}}})
-    found = {kind: verdict for kind, verdict in feature_verdicts(asked) if verdict.status != "True"}
+    found = {kind: verdict for kind, verdict in tls_verdicts(asked) if verdict.status != "True"}
     assert list(found) == ["GatewayTLSReady"]
     assert found["GatewayTLSReady"].reason == "TLSSpecInvalid"
     assert found["GatewayTLSReady"].message == ("spec.tls.gateway.clientCASecretRef: Forbidden: requires enabled: true")

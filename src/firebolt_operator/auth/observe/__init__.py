@@ -1,0 +1,1 @@
+"""What is there of an instance's authentication: keys, passwords by their names, and the engines that hold keys."""

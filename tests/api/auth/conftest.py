@@ -1,0 +1,47 @@
+"""An operator, an administrator and somebody who plays cert-manager share a namespace of a real API server."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.cluster.simulated_pods import SimulatedPods
+from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.kube.writing import WriteRules
+from firebolt_operator.wiring.operate import KINDS
+from tests.api.auth.people import Administrator
+from tests.api.auth.running import Operator, running_operator
+from tests.support.cert_manager import CertManager, install_certificates, running_cert_manager
+
+
+@pytest.fixture(scope="session")
+def certificates(control_plane: ControlPlane) -> None:
+    """The shared control plane knows cert-manager's kind from here on."""
+    install_certificates(control_plane.kubeconfig)
+
+
+@pytest.fixture
+async def administrator(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Administrator]:  # noqa: ARG001 - for its effect
+    async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {}), kinds=KINDS) as client:
+        rules = WriteRules(field_manager="somebody")
+        yield Administrator(KubeClient(client._transport, client._kinds, rules, client._rng), namespace)
+
+
+@pytest.fixture
+async def cert_manager(certificates: None, administrator: Administrator) -> AsyncGenerator[CertManager]:  # noqa: ARG001 - for its effect
+    client = administrator.client
+    door = KubeClient(client._transport, client._kinds, WriteRules(field_manager="cert-manager"), client._rng)
+    async with running_cert_manager(door, administrator.namespace) as played:
+        yield played
+
+
+@pytest.fixture
+async def operator(
+    certificates: None,  # noqa: ARG001 - for its effect
+    administrator: Administrator,
+    simulated_pods: SimulatedPods,
+) -> AsyncGenerator[Operator]:
+    kubeconfig = simulated_pods.control_plane.kubeconfig
+    async with running_operator(kubeconfig, administrator.namespace) as running:
+        yield running
