@@ -75,7 +75,9 @@ def test_given_issuers_then_certificates_are_issued_renewed_and_go_with_their_ki
     manager.renew(NAMESPACE, "engine")
     renewed = eventually(lambda: _another(secret_of(http, "engine"), first))
     assert renewed["tls.key"] != first["tls.key"]
-    assert http.get(f"{CERTIFICATES}/engine")["status"]["revision"] == 2
+    eventually(
+        lambda: http.get(f"{CERTIFICATES}/engine")["status"]["revision"] == 2
+    )  # told after the Secret is written
     _check_chain(tmp_path, renewed)
 
     # Whoever was away goes on where it was.
