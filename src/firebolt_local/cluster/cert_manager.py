@@ -17,6 +17,7 @@ import yaml
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.kube_http import KubeHttp, KubeRequestError, has_condition
 from firebolt_local.cluster.processes import Launch
+from firebolt_local.errors import LocalError
 from firebolt_local.progress import wait_until
 from firebolt_operator.refs import Manifest
 
@@ -24,6 +25,7 @@ PROGRAM: Final = "cert-manager"
 CLUSTER_NAMESPACE: Final = "kube-system"
 """Where a ClusterIssuer finds the Secret of its CA."""
 GROUP: Final = "/apis/cert-manager.io/v1"
+_KINDS: Final = "cert-manager.io_*.yaml"
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
@@ -108,7 +110,10 @@ class CertManager:
         return self.http.text("GET", path)[0] == _NOT_FOUND
 
     def _kinds(self) -> Iterator[Manifest]:
-        for file in sorted(self.program.parent.glob("cert-manager.io_*.yaml")):
+        files = sorted(self.program.parent.glob(_KINDS))
+        if not files:
+            raise LocalError(f"there is no {_KINDS} beside {self.program}; put cert-manager's deploy/crds there")
+        for file in files:
             yield yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
 
 
