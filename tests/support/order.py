@@ -12,7 +12,8 @@ import pytest
 
 TESTS: Final = Path(__file__).parents[1]
 WAITING: Final = (
-    # The longest one first.
+    # The longest ones first.
+    "api/docs",
     "api/chart/test_account.py",
     "dataplane",
     "api/kube/test_watches.py",
