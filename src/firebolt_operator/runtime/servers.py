@@ -58,14 +58,16 @@ class HttpServer:
     limits: Limits = DEFAULT_LIMITS
     closing_seconds: float = CLOSING_SECONDS
     is_ended_by_caller: bool = False  # a caller that hangs up ends what it asked for
+    farewell_seconds: float = 0.0  # for those who keep connections: they are asked to let go of them before the end
     clock: Clock = field(default_factory=SystemClock)
     connections: Connections = field(init=False)
     _runner: web.AppRunner | None = field(default=None, init=False)
     _listening: asyncio.Server | None = field(default=None, init=False)
+    _is_leaving: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.connections = Connections(self.limits, self.clock, self.tls)
-        self.app.middlewares.insert(0, _told(self.connections))
+        self.app.middlewares[:0] = [self._letting_go(), _told(self.connections)]
 
     async def start(self) -> None:
         """Raises ConfigurationError if the address is taken."""
@@ -101,7 +103,21 @@ class HttpServer:
         await listening.start_serving()
         return listening
 
+    def _letting_go(self) -> Middleware:
+        @web.middleware
+        async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+            response = await handler(request)
+            if self._is_leaving:
+                response.force_close()
+            return response
+
+        return middleware
+
     async def stop(self) -> None:
+        self._is_leaving = True
+        if len(self.connections):
+            # Closed under a caller who is just writing to it, a connection costs that caller a request.
+            await self.clock.sleep(self.farewell_seconds)
         if self._listening is not None:
             self._listening.close()
             self._listening = None

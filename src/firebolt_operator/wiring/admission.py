@@ -40,6 +40,7 @@ from firebolt_operator.settings import WebhookSettings
 from firebolt_operator.wiring.factory import ControllerFactory
 
 SERVER: Final = "webhook"
+FAREWELL_SECONDS: Final = 2.0  # API servers keep their connections to us, whichever pods the Service leads to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,8 @@ def build_admission(factory: ControllerFactory, leads: Check) -> Admission:
     asked = _webhooks(factory)
     recorder = WebhookMetrics(factory.metrics, {webhook.path: webhook.resource for webhook in asked})
     app = admission_app(asked, recorder, factory.clock)
-    server = HttpServer(SERVER, app, parse_bind_address(settings.bind_address), shown.context)
+    address = parse_bind_address(settings.bind_address)
+    server = HttpServer(SERVER, app, address, shown.context, farewell_seconds=FAREWELL_SECONDS)
     return Admission(servers=(server,), services=shown.services, controllers=shown.controllers, ready=shown.ready)
 
 

@@ -31,6 +31,11 @@ def authority(name: str = "new", age: timedelta = 10 * DAY) -> Authority:
     return Authority(fingerprint=name, span=Span(made_at=made_at, until=made_at + TERMS.authority_life))
 
 
+def ending(left: timedelta) -> Serving:
+    """As after a long absence, or of an operator with other terms."""
+    return Serving(issuer="old", names=NAMES, span=Span(made_at=NOW - DAY, until=NOW + left))
+
+
 def serving(issuer: str = "new", age: timedelta = 10 * DAY, names: frozenset[str] = NAMES) -> Serving:
     made_at = NOW - age
     return Serving(issuer=issuer, names=names, span=Span(made_at=made_at, until=made_at + TERMS.life))
@@ -62,6 +67,11 @@ def decided(what: Held, published_at: datetime | None = NOW - DAY) -> Renewal:
             id="the-new-authority-has-settled",
         ),
         pytest.param(
+            held(authority("old", 240 * DAY), authority("new", DAY), shown=ending(TERMS.settle / 20)),
+            Issue,
+            id="what-is-shown-ends-before-the-new-authority-settles",
+        ),
+        pytest.param(
             held(authority("old"), authority("new"), shown=serving(age=TERMS.retire)), Forget, id="the-old-one-retires"
         ),
     ],
@@ -86,6 +96,18 @@ def test_what_is_due(what: Held, expected: type[Renewal]) -> None:
             None,
             TERMS.settle,
             id="nor-while-somebody-does-not-trust-it",
+        ),
+        pytest.param(
+            held(authority("old", 240 * DAY), authority("new", DAY), shown=ending(TERMS.settle / 2)),
+            NOW,
+            TERMS.settle * 4 / 10,
+            id="until-shortly-before-the-end-of-what-is-shown",
+        ),
+        pytest.param(
+            held(authority("old", 240 * DAY), authority("new", DAY), shown=ending(TERMS.settle / 20)),
+            None,
+            TERMS.settle / 20,
+            id="nor-beyond-it-whoever-trusts-the-new-one",
         ),
         pytest.param(
             held(authority("old"), authority("new"), shown=serving(age=timedelta(0))),

@@ -23,7 +23,7 @@ from firebolt_operator.runtime.health import health_app
 from firebolt_operator.runtime.metrics_server import metrics_app
 from firebolt_operator.runtime.scrape_access import ScrapeAccess
 from firebolt_operator.runtime.servers import BindAddress, HttpServer, parse_bind_address
-from tests.support.manual_clock import ManualClock
+from tests.support.manual_clock import ManualClock, idle
 
 LOOPBACK = BindAddress("127.0.0.1", 0)
 
@@ -103,6 +103,22 @@ def test_bind_address(text: str, expected: BindAddress) -> None:
 def test_given_nonsense_then_it_is_no_bind_address(text: str) -> None:
     with pytest.raises(ConfigurationError, match="bind address"):
         parse_bind_address(text)
+
+
+async def test_given_a_farewell_then_kept_connections_end_with_an_answer_and_not_under_a_request() -> None:
+    clock = ManualClock()
+    server = HttpServer("test", health_app(), LOOPBACK, clock=clock, farewell_seconds=2)
+    await server.start()
+    url = f"http://127.0.0.1:{server.port}/healthz"
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
+        async with session.get(url) as kept:
+            assert "Connection" not in kept.headers
+        stopping = group.create_task(server.stop(), name="stop")
+        await idle()
+        async with session.get(url) as last:
+            assert (last.status, last.headers["Connection"]) == (200, "close")
+        assert not stopping.done()
+        await clock.advance(2)
 
 
 async def test_given_a_taken_port_then_the_error_names_the_server() -> None:

@@ -112,10 +112,12 @@ def decide_renewal(
     newest, serving = held.authorities[-1], held.serving
     if newest.span.due_at <= now:
         return AddAuthority()
-    signs_at = _signs_at(held, published_at or now, terms)
-    if serving is None or now < signs_at or published_at is None:
-        # What is shown now is trusted, and stays.
-        return Rest(max(signs_at, now + terms.settle / 10))
+    if serving is None:
+        return Issue("there is no certificate that can be shown")
+    signs_at = _signs_at(held, serving, published_at or now, terms)
+    if now < signs_at or published_at is None:
+        # What is shown now is trusted, and stays, but not beyond its end.
+        return Rest(min(max(signs_at, now + terms.settle / 10), serving.span.until))
     if serving.issuer != newest.fingerprint:
         return Issue("a newer authority is trusted everywhere")
     return _decide_among_one_issuer(held, serving, names, now, terms)
@@ -128,8 +130,8 @@ def _unusable(held: Held, now: datetime) -> Anew | Issue | None:
     if newest.span.is_over(now):
         return Anew("the authority has run out")
     serving = held.serving
-    if serving is None or not serving.issuer or serving.span.is_over(now):
-        return Issue("there is no certificate that can be shown")
+    if serving is not None and (not serving.issuer or serving.span.is_over(now)):
+        return Issue("the certificate cannot be shown any more")
     return None
 
 
@@ -148,9 +150,14 @@ def _decide_among_one_issuer(
     return Rest(min([*due, forgets_at] if has_older else due))
 
 
-def _signs_at(held: Held, published_at: datetime, terms: Terms) -> datetime:
-    """An authority that stands alone has signed what is shown already; beside another it is new to API servers."""
-    return published_at + (terms.settle if len(held.authorities) > 1 else timedelta(0))
+def _signs_at(held: Held, serving: Serving, published_at: datetime, terms: Terms) -> datetime:
+    """An authority that stands alone has signed what is shown already; beside another it is new to API servers.
+
+    Where what is shown ends before all have heard of the new one, most will have.
+    """
+    if len(held.authorities) == 1:
+        return published_at
+    return min(published_at + terms.settle, serving.span.until - terms.settle / 10)
 
 
 def trusted_meanwhile(authorities: Sequence[Authority], now: datetime) -> tuple[Authority, ...]:
