@@ -105,5 +105,6 @@ def _exchange(
 
 def has_condition(manifest: Manifest, kind: str) -> bool:
     """Whether an object's status says that this is true of it."""
-    conditions: list[Manifest] = manifest.get("status", {}).get("conditions", [])
+    # Of a definition that was just made it says null.
+    conditions: list[Manifest] = manifest.get("status", {}).get("conditions") or []
     return any(each["type"] == kind and each["status"] == "True" for each in conditions)
