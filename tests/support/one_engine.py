@@ -149,6 +149,16 @@ class OneEngine:
     async def come_to_rest(self, reconcile: Reconcile[Key], **spec: Any) -> None:
         """Made by a person, and followed until there is nothing left to do."""
         self.begin(**spec)
+        await self._follow(reconcile)
+
+    async def roll(self, reconcile: Reconcile[Key], **spec: Any) -> None:
+        """Edited by a person, and followed until there is nothing left to do."""
+        stored = self.api.objects[Ref(FIREBOLT_ENGINES, NAMESPACE, self.name)]
+        metadata = stored["metadata"] | {"generation": stored["metadata"]["generation"] + 1}
+        self.api.put(stored | {"metadata": metadata, "spec": stored["spec"] | spec})
+        await self._follow(reconcile)
+
+    async def _follow(self, reconcile: Reconcile[Key]) -> None:
         replicas = self.api.objects[Ref(FIREBOLT_ENGINES, NAMESPACE, self.name)]["spec"]["replicas"]
         for _ in range(MOST_PASSES):
             outcome = await reconcile(self.key)

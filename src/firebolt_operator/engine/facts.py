@@ -60,6 +60,9 @@ class EngineFacts:
     drain: DrainVerdict | None = None  # None: nobody asked in this pass
 
 
+NOTHING_YET = EngineFacts(current=ABSENT, active=ABSENT, draining=ABSENT, service=None)
+
+
 def count_pods(pods: Iterable[PodView], statefulset_uid: str) -> PodCount:
     """A label proves nothing: only pods of that very StatefulSet count, and only while they stay."""
     mine = sorted((pod for pod in pods if pod.owner_uid == statefulset_uid and not pod.is_deleting), key=_by_name)

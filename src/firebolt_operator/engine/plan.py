@@ -42,3 +42,8 @@ class Plan:
     news: tuple[News, ...] = ()  # true once the status is stored
     waiting_for: str = ""  # for people, in the Rolling message
     is_at_rest: bool = False  # what runs was compared with what is asked for, and is the same
+
+    @property
+    def is_resting(self) -> bool:
+        """Not for the first time, either: there is nothing left to look at."""
+        return self.is_at_rest and not isinstance(self.look_again, AtOnce)

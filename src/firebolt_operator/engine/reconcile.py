@@ -18,13 +18,13 @@ from firebolt_operator.engine.decide.gates import Refusal
 from firebolt_operator.engine.decide.keys import commits_to_keys
 from firebolt_operator.engine.decide.losses import must_be_rendered
 from firebolt_operator.engine.decide.news import rollout_news
-from firebolt_operator.engine.decide.phases import decide_phase
+from firebolt_operator.engine.decide.phases import decide_phase, is_arriving
 from firebolt_operator.engine.decide.progress import Findings, overdue_generation, overdue_warning
 from firebolt_operator.engine.decide.report import Report
 from firebolt_operator.engine.decide.routing import foreign_service, standing_routes
 from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.dependencies import EngineDependencies
-from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.facts import NOTHING_YET, EngineFacts
 from firebolt_operator.engine.inherited_settings import effective_disruption_budget
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
 from firebolt_operator.engine.observe.scrape import Scrape, probe_drain
@@ -84,13 +84,32 @@ class EnginePass:
 
     async def _initialise(self) -> Outcome:
         status = msgspec.structs.replace(self._engine.status, phase=EnginePhase.CREATING, active_generation=-1)
-        text = "Engine status has not yet been populated"
-        verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
         before = self._engine.status
-        await self._write(self._report.concluded(status, Findings(ready=verdict)))
+        await self._write(await self._first_words(status))
         await self._tell(*rollout_news(before, status, "the first one"))
         self._record(is_success=True)
         return Outcome("status initialised", AT_ONCE)
+
+    async def _first_words(self, begun: EngineStatus) -> EngineStatus:
+        """All that the next pass would tell, so that it need not: it comes at once, and makes the first objects."""
+        text = "Engine status has not yet been populated"
+        verdict = Verdict(status="False", reason=EngineReason.INITIALIZING, message=text)
+        blank = self._report.concluded(begun, Findings(ready=verdict))
+        engine = msgspec.structs.replace(self._engine, status=begun)
+        try:
+            met = await self._dependencies.preconditions.check(engine, self._spec)
+        except FencedError:
+            raise
+        except (OperatorError, RecursionError):
+            return blank  # the next pass finds the same, and tells it
+        if isinstance(met, Blocked):
+            return blank
+        self._facts = NOTHING_YET
+        # From the blank one, which has `Ready` before the others, as people are used to see it.
+        status = Report(msgspec.structs.replace(engine, status=blank), self._now).status
+        ready = ready_verdict(status, self._facts, self._spec.replicas)
+        told = self._report.concluded(status, Findings(ready=ready, to_mend=met.terms.to_mend))
+        return (await self._adjust_replicas(told, met.engine_class)).status
 
     async def _work_if_readable(self) -> Outcome:
         try:
@@ -115,6 +134,8 @@ class EnginePass:
         await self._probe_drain(met.drain)
         if must_be_rendered(self._engine.status, self._observed, self._spec.replicas, self._engine.metadata.uid):
             met = await preconditions.resolve_instance(self._engine, self._spec, met)
+        elif is_arriving(self._engine.status):
+            met = await self._resolved_if_readable(met)
         plan = self._decide(met)
         if met.instance.asks_for_auth and commits_to_keys(self._engine.status, self._observed, plan):
             met = await preconditions.read_again(self._engine, self._spec, met)
@@ -122,6 +143,13 @@ class EnginePass:
                 return await self._tell_blocked(met)
             plan = self._decide(met)
         return await self._carry_out(plan, met)
+
+    async def _resolved_if_readable(self, met: Met) -> Met:
+        """A rollout that is rendered already ends without its instance, too."""
+        try:
+            return await self._dependencies.preconditions.resolve_instance(self._engine, self._spec, met)
+        except UnreadableError as err:
+            return replace(met, unresolved=str(err))
 
     async def _probe_drain(self, rules: DrainRules) -> None:
         facts, status = self._observed, self._engine.status
@@ -181,7 +209,7 @@ class EnginePass:
             await self._dependencies.warner.warn(self._engine.metadata, warning)
         await self._warn_overdue(overdue)
         await self._tell(*plan.news, *rollout_news(before, adjusted.status, plan.reason), *adjusted.news)
-        has_deadline = not plan.is_at_rest or not isinstance(adjusted.look_again, WhenChanged)
+        has_deadline = not plan.is_resting or not isinstance(adjusted.look_again, WhenChanged)
         is_settled = not has_deadline and is_lasting(adjusted.status)
         return Outcome(plan.reason, sooner(plan.look_again, adjusted.look_again), is_settled=is_settled)
 

@@ -35,6 +35,7 @@ from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.objects import Key
+from firebolt_operator.runtime.resting import RestingPasses
 from firebolt_operator.runtime.work_queue import WorkQueue
 from tests.support.auth_step import auth_step
 
@@ -91,10 +92,14 @@ class Operator:
     clock: MovedClock
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     passes: list[str] = field(default_factory=list[str])
+    resting: RestingPasses[Key] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.resting = RestingPasses(self.reconciler.reconcile, self.reconciler.confirmed)
 
     async def reconcile(self, key: Key) -> Outcome:
         try:
-            outcome = await self.reconciler.reconcile(key)
+            outcome = await self.resting.run(key)
         except Exception as err:
             self.passes.append(f"error: {err}")
             self.changed.set()

@@ -177,8 +177,7 @@ def _decide_switching(situation: Situation) -> Plan:
     noted = _noted(situation.now)
     switched = msgspec.structs.replace(status, active_generation=status.current_generation, switched_at=noted)
     if old < 0 or old == status.current_generation:
-        done = msgspec.structs.replace(switched, phase=terminal_phase(situation.spec))
-        return Plan(reason="first generation serves", status=done, look_again=AT_ONCE)
+        return _arrived(situation, switched, "first generation serves")
     phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
     rolled = msgspec.structs.replace(switched, phase=phase, draining_generation=old)
     swapped = replace(situation.facts, active=situation.facts.current, draining=situation.facts.active)
@@ -244,8 +243,28 @@ def _decide_cleaning(situation: Situation) -> Plan:
     if situation.status.draining_generation is None:
         return _finish(situation, "nothing to clean", AT_ONCE)
     deletes = _generation_deletes(situation, situation.facts.draining)
-    status = msgspec.structs.replace(situation.status, phase=terminal_phase(situation.spec), draining_generation=None)
-    return Plan(reason="deleting the old generation", status=status, look_again=AT_ONCE, deletes=deletes)
+    status = msgspec.structs.replace(situation.status, draining_generation=None)
+    return _arrived(situation, status, "deleting the old generation", deletes)
+
+
+def is_arriving(status: EngineStatus) -> bool:
+    """The next status may be the last one of this rollout: whether it is takes a look at the spec."""
+    has_no_former = status.active_generation < 0 or status.active_generation == status.current_generation
+    return status.phase == EnginePhase.CLEANING or (status.phase == EnginePhase.SWITCHING and has_no_former)
+
+
+def _arrived(situation: Situation, status: EngineStatus, reason: str, deletes: tuple[Delete, ...] = ()) -> Plan:
+    """Compared with the spec right away: it is told only once that the engine has come to rest."""
+    done = _settled(replace(situation, status=status))
+    is_at_rest = not situation.unresolved and _is_as_asked(situation)
+    return Plan(reason=reason, status=done, look_again=AT_ONCE, deletes=deletes, is_at_rest=is_at_rest)
+
+
+def _is_as_asked(situation: Situation) -> bool:
+    try:
+        return _why_new_generation(situation, situation.facts.current) is None
+    except RecursionError:
+        return False  # a spec that cannot be rendered keeps no rollout from its end; the next pass tells of it
 
 
 def _generation_deletes(situation: Situation, generation: GenerationFacts) -> tuple[Delete, ...]:

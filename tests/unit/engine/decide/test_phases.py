@@ -4,11 +4,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.decide.phases import REST, decide_phase
 from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.facts import ABSENT, DrainVerdict, GenerationFacts
 from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, Plan
+from firebolt_operator.engine.views import Child
 from firebolt_operator.look_again import After, AtOnce
 from tests.support.engines import (
     NOON,
@@ -17,6 +19,7 @@ from tests.support.engines import (
     NamedBlueprint,
     a_child,
     a_generation,
+    a_service,
     a_spec,
     a_status,
     drain_rules,
@@ -57,6 +60,12 @@ DRAINING = a_status(
     phase="draining", current_generation=1, active_generation=1, draining_generation=0, switched_at=NOON - 60 * SECOND
 )
 CLEANING = a_status(phase="cleaning", current_generation=1, active_generation=1, draining_generation=0)
+FIRST_SWITCH = a_status(phase="switching", current_generation=1, active_generation=-1)
+
+
+class TooDeep(NamedBlueprint):
+    def drift(self, statefulset: Child) -> str | None:
+        raise RecursionError(statefulset.metadata.name)
 
 
 class TestAtRest:
@@ -288,7 +297,23 @@ class TestCleaning:
         plan = decide(status=CLEANING, facts=some_facts(current=a_generation(1), draining=a_generation(0)))
         assert deleted(plan) == ["eng-g0", "eng-g0-hl", "eng-g0-config"]
         assert plan.status == a_status(phase="stable", current_generation=1, active_generation=1)
-        assert not plan.is_at_rest  # nobody has compared it with a spec that may have moved on
+        assert plan.is_at_rest
+
+    @pytest.mark.parametrize(
+        "why",
+        [
+            pytest.param({"blueprint": NamedBlueprint("the image")}, id="its-spec-has-moved-on"),
+            pytest.param({"unresolved": "no instance"}, id="what-it-should-be-is-not-known"),
+            pytest.param({"blueprint": TooDeep()}, id="what-it-should-be-cannot-be-rendered"),
+            pytest.param({"facts": some_facts(current=ABSENT, draining=a_generation(0))}, id="it-is-lost"),
+        ],
+    )
+    @pytest.mark.parametrize("status", [CLEANING, FIRST_SWITCH])
+    def test_given_that_it_may_have_to_go_on_then_it_is_not_called_done(
+        self, status: EngineStatus, why: dict[str, Any]
+    ) -> None:
+        facts = some_facts(current=a_generation(1), draining=a_generation(0), service=a_service(1))
+        assert not decide(**({"status": status, "facts": facts} | why)).is_at_rest
 
     def test_given_some_of_it_is_gone_already_then_the_rest_is_deleted(self) -> None:
         rest = a_generation(0, statefulset=None, headless_service=None)
