@@ -49,6 +49,12 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="drain-settle", default="35s", help="shortest time a switched-off generation keeps running; 0 for none"),
     Flag(name="concurrent-passes", kind=Kind.NUMBER, default="16", help="objects of one kind worked on at a time"),
     Flag(
+        name="scrapes-per-second",
+        kind=Kind.NUMBER,
+        default="100",
+        help="most questions to engine pods through the API server; 0 for no limit",
+    ),
+    Flag(
         name="engine-image",
         default=f"ghcr.io/firebolt-db/engine:{RELEASE_TAG}",
         environment="FIREBOLT_ENGINE_IMAGE",
@@ -139,6 +145,7 @@ class Settings:
     engine_max_replicas: int
     drain_settle: timedelta
     concurrent_passes: int
+    scrapes_per_second: int  # through the API server; 0: no limit
     images: Images
     logs: LogSettings
 
@@ -161,7 +168,8 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
         engine_max_ephemeral_storage=values["engine-max-ephemeral-storage"],
         engine_max_replicas=_most_replicas(values["engine-max-replicas"]),
         drain_settle=_drain_settle(values["drain-settle"]),
-        concurrent_passes=_at_least_one("concurrent-passes", values["concurrent-passes"]),
+        concurrent_passes=_at_least("concurrent-passes", values["concurrent-passes"], 1),
+        scrapes_per_second=_at_least("scrapes-per-second", values["scrapes-per-second"], 0),
         images=_images(values),
         logs=parse_log_settings(values),
     )
@@ -246,7 +254,7 @@ def _most_replicas(text: str) -> int:
     return int(text)
 
 
-def _at_least_one(name: str, text: str) -> int:
-    if int(text) < 1:
-        raise UsageError(f'invalid value "{text}" for flag -{name}: must be at least 1')
+def _at_least(name: str, text: str, least: int) -> int:
+    if int(text) < least:
+        raise UsageError(f'invalid value "{text}" for flag -{name}: must be at least {least}')
     return int(text)

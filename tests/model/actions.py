@@ -17,6 +17,7 @@ from tests.model.world import (
     Pods,
     State,
     Truth,
+    asked,
     with_gen,
     with_pods,
 )
@@ -29,6 +30,7 @@ def happenings(state: State) -> Iterator[Ending]:
         yield Ending(name, state._replace(truth=truth, seen=seen))
     for name, truth in _garbage(state.truth):
         yield Ending(name, state._replace(truth=truth, seen=state.seen._replace(pods=truth.pods)))
+    yield from _answers(state)
     yield from people(state)
     yield from _time(state)
     yield from _watches(state)
@@ -111,6 +113,19 @@ def _time(state: State) -> Iterator[Ending]:
         return
     if state.elapsed < (TIMED_OUT if engine.drain.has_timeout else SETTLED):
         yield Ending("time passes", state._replace(elapsed=state.elapsed + 1))
+
+
+def _answers(state: State) -> Iterator[Ending]:
+    """At any time, whether or not somebody wants to know: what is known may always be older than it seems."""
+    engine = state.truth.engine
+    if engine is None or engine.status.draining is None or engine.status.phase != "draining":
+        return
+    is_early = state.elapsed == JUST_SWITCHED
+    if is_early and not state.may.answers_come_early:
+        return
+    after = asked(state, engine.status.draining)
+    if after != state:
+        yield Ending(f"g{engine.status.draining} answers", after)
 
 
 def _watches(state: State) -> Iterator[Ending]:

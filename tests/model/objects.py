@@ -1,7 +1,7 @@
 """Real objects for the search's small values, and back. Rendering is the real one, memoised."""
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 
 import msgspec
@@ -14,12 +14,27 @@ from firebolt_operator.api.engine_settings import DisruptionBudget
 from firebolt_operator.api.instance import FireboltInstance, GatewaySpec, InstanceSpec, InstanceStatus, MetadataSpec
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.engine.answers import Activity, Answers, pod_key
 from firebolt_operator.engine.decide.gates import instance_gate
 from firebolt_operator.engine.inputs import EngineImages, EngineInputs, InstanceInfo
 from firebolt_operator.engine.render.renderer import EngineRenderer
 from firebolt_operator.engine.views import Child, PodView, fingerprint
 from firebolt_operator.refs import Manifest, Ref
-from tests.model.world import REPLICAS, STRANGER, Budget, Drain, Engine, Pods, Service, Spec, Status, Sts
+from tests.model.world import (
+    BUSY,
+    REPLICAS,
+    SILENT,
+    STRANGER,
+    Budget,
+    Drain,
+    Engine,
+    Heard,
+    Pods,
+    Service,
+    Spec,
+    Status,
+    Sts,
+)
 from tests.support.engines import NOON
 
 NAMESPACE, ENGINE, INSTANCE, CLASS = "ns", "eng", "inst", "class"
@@ -250,6 +265,16 @@ def real_pods(pods: Pods, generation: int, owner: int, *, are_going: bool) -> tu
         )
         for index in range(pods.total)
     )
+
+
+@cache
+def real_answers(heard: Heard, asked_at: datetime) -> Answers:
+    """The last pod has the queries, or is silent: nobody gets away with listening to the first only."""
+    pods = real_pods(Pods(heard.total, 0), heard.generation, heard.owner, are_going=False)
+    last: Activity | str = f"{pods[-1].name} does not answer" if heard.verdict == SILENT else Activity(0, 0)
+    last = Activity(1, 0) if heard.verdict == BUSY else last
+    told = {pod_key(pod): last if pod is pods[-1] else Activity(0, 0) for pod in pods}
+    return Answers(asked_at=asked_at, told=told)
 
 
 @cache

@@ -10,6 +10,7 @@ from firebolt_operator.engine.inputs import EngineSettings
 from firebolt_operator.engine.lifecycle import EngineReconciler
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.observe.metrics import NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_lane import Purpose, ScrapeLane, Topic, waiting_line
 from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.observability.events import EventSender
@@ -17,11 +18,15 @@ from firebolt_operator.policy.bounds import parse_bounds
 from tests.model import objects
 from tests.model.children import ViolationError
 from tests.model.server import NO_TROUBLE, ModelServer, Trouble
-from tests.model.world import JUST_SWITCHED, SETTLED, TIMED_OUT, State
+from tests.model.world import JUST_SWITCHED, SETTLED, TIMED_OUT, Heard, State, asked
 from tests.support.auth_step import auth_secrets
-from tests.support.engines import NOON
+from tests.support.engines import NOON, SECOND
+from tests.support.recorders import QueueNotes
 
 WHOLE_PASS = "pass"
+DRAIN = Topic((objects.NAMESPACE, objects.ENGINE), Purpose.DRAIN)
+A_MOMENT = 6 * SECOND
+"""Longer than drainCheckInterval: whoever was busy then is asked again."""
 INSTANTS = {
     JUST_SWITCHED: NOON,
     SETTLED: NOON + 2 * objects.SETTLE,
@@ -65,7 +70,10 @@ class Passes:
     def endings(self, state: State) -> Iterator[Ending]:
         """The whole pass, a crash after each write, each answer lost while the process lives on, each write refused."""
         server = self.run(state)
-        yield Ending(WHOLE_PASS, _after(state, server), is_ours=True)
+        after = _after(state, server)
+        yield Ending(WHOLE_PASS, after, is_ours=True)
+        if server.question is not None:
+            yield Ending("pass, and the pods that it asks answer", asked(after, server.question), is_ours=True)
         if not server.history:
             return
         for number, (truth, elapsed) in enumerate(server.history):
@@ -83,18 +91,40 @@ class Passes:
     @staticmethod
     def restarted(state: State) -> State:
         """A new process lists everything before its first pass, and remembers nothing."""
-        return state._replace(seen=state.truth, suspects=frozenset())
+        return state._replace(seen=state.truth, suspects=frozenset(), heard=None)
 
     def whole(self, state: State) -> State:
-        return _after(state, self.run(state))
+        """Whoever asks is answered right afterwards."""
+        server = self.run(state)
+        after = _after(state, server)
+        return after if server.question is None else asked(after, server.question)
 
     def run(self, state: State, trouble: Trouble = NO_TROUBLE) -> ModelServer:
         _empty(self._caches)
         server = ModelServer(state, self._caches, trouble)
-        self._loop.run_until_complete(self._reconcile(server, StandingClock(INSTANTS[state.elapsed])))
+        clock = StandingClock(INSTANTS[state.elapsed])
+        lane = self._lane(server, clock, state.heard)
+        self._loop.run_until_complete(self._reconcile(server, clock, lane))
+        question = lane._open.get(DRAIN)
+        server.question = question.pods[0].generation if question else None
         return server
 
-    async def _reconcile(self, server: ModelServer, clock: StandingClock) -> None:
+    def _lane(self, server: ModelServer, clock: StandingClock, heard: Heard | None) -> ScrapeLane:
+        """What it was told of the pods; that it asks is enough here."""
+        lane = ScrapeLane(
+            instances=self._caches.instances,
+            reader=server,
+            clock=clock,  # type: ignore[arg-type]
+            places=ScrapePlaces(clock, engines=1),  # type: ignore[arg-type]
+            proxy_pace=None,
+            line=waiting_line(clock, QueueNotes()),  # type: ignore[arg-type]
+            answered=lambda _key: None,
+        )
+        if heard is not None:
+            lane._known[DRAIN] = objects.real_answers(heard, INSTANTS[heard.elapsed] - A_MOMENT)
+        return lane
+
+    async def _reconcile(self, server: ModelServer, clock: StandingClock, lane: ScrapeLane) -> None:
         dependencies = EngineDependencies(
             caches=self._caches,
             reader=server,
@@ -103,7 +133,7 @@ class Passes:
             recorder=NoEngineRecorder(),
             clock=clock,  # type: ignore[arg-type]
             settings=SETTINGS,
-            scrapes=ScrapePlaces(clock, passes=1),  # type: ignore[arg-type]
+            scrapes=lane,
             blueprint=objects.blueprint,
             auth=auth_secrets(server, clock),  # type: ignore[arg-type]
         )
@@ -117,8 +147,15 @@ class Passes:
 
 
 def _after(state: State, server: ModelServer) -> State:
+    engine, heard = server.truth.engine, state.heard
+    # A generation drains once: nobody asks for its answers again.
+    is_past = heard is None or engine is None or engine.status.draining != heard.generation
     return state._replace(
-        truth=server.truth, seen=server.seen, suspects=frozenset(server.suspects), elapsed=server.elapsed
+        truth=server.truth,
+        seen=server.seen,
+        suspects=frozenset(server.suspects),
+        elapsed=server.elapsed,
+        heard=None if is_past else heard,
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from firebolt_operator.api import names
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.engine.observe.caches import EngineCaches
-from firebolt_operator.errors import ConflictError, ForbiddenError, NotFoundError, TransientError, UnansweredError
+from firebolt_operator.errors import ConflictError, ForbiddenError, NotFoundError, UnansweredError
 from firebolt_operator.kube.ports import Page, Propagation, Scope
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.store import Entry
@@ -45,6 +45,7 @@ class ModelServer:
         self.seen = state.seen
         self.suspects = set(state.suspects)
         self.elapsed = state.elapsed
+        self.question: int | None = None  # the generation whose pods this pass wants to be asked
         self.history: list[tuple[Truth, int]] = []  # what each write leaves behind: where a crash could begin
         self._caches = caches
         self._trouble = trouble
@@ -123,13 +124,7 @@ class ModelServer:
 
     async def pod_proxy_get(self, pod: Ref, port: int, path: str, /, *, timeout: float = 10.0) -> bytes:  # noqa: ASYNC109
         del port, path, timeout
-        if not self.truth.gates.scrape:
-            raise TransientError(f"{pod.name} does not answer")
-        generation, index = (int(number) for number in pod.name.split("-g")[1].split("-"))
-        pods = self.truth.pods[generation]
-        # The last pod has the queries: nobody gets away with asking only the first.
-        running = int(pods.are_busy and index == pods.total - 1)
-        return f"firebolt_running_queries {running}\nfirebolt_suspended_queries 0\n".encode()
+        raise NotImplementedError(f"no pass waits for {pod.name}")
 
     def _body(self, name: str) -> bytes | None:
         if name == objects.ENGINE:

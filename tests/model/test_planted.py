@@ -239,10 +239,7 @@ class TestDraining:
     """Rules about queries that run and resolvers that remember."""
 
     def test_a_busy_generation_that_counts_as_drained_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def careless(*_: Any) -> DrainVerdict:
-            return DrainVerdict(is_drained=True)
-
-        monkeypatch.setattr(reconcile, "probe_drain", careless)
+        monkeypatch.setattr(reconcile, "judge_answers", answering(DrainVerdict(is_drained=True)))
         assert caught_by(rolling("draining")) == steps.BUSY
 
     def test_a_probe_that_asks_no_pod_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,15 +252,26 @@ class TestDraining:
 
     def test_a_failed_scrape_that_counts_as_idle_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def hopeful(original: Any) -> Any:
-            async def probe(*arguments: Any) -> DrainVerdict:
-                verdict = await original(*arguments)
-                return DrainVerdict(is_drained=verdict.is_drained or bool(verdict.problem))
+            def judge(*arguments: Any) -> DrainVerdict | None:
+                verdict: DrainVerdict | None = original(*arguments)
+                return verdict and DrainVerdict(is_drained=verdict.is_drained or bool(verdict.problem))
 
-            return probe
+            return judge
 
-        breaks(monkeypatch, reconcile, "probe_drain", hopeful)
+        breaks(monkeypatch, reconcile, "judge_answers", hopeful)
         start = rolling("draining")._replace(may=May(gates_flip=False, scrapes_fail=True))
         assert caught_by(start) == steps.BUSY
+
+    def test_an_answer_from_before_the_settle_time_that_counts_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(draining, "IDLENESS_HOLDS", 2 * objects.TIMEOUT)
+        monkeypatch.setattr(draining, "_is_asked_in_time", answering(True))
+        start = rolling("draining")._replace(may=May(gates_flip=False, answers_come_early=True))
+        assert caught_by(start) == steps.BUSY
+
+    def test_a_drain_that_nobody_asks_about_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        start = rolling("draining")
+        monkeypatch.setattr(reconcile, "must_ask", answering(False))
+        assert caught_by(start) == RESTLESS
 
     def test_a_drain_that_does_not_settle_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(draining, "settle_left", answering(draining.NOTHING))

@@ -8,6 +8,8 @@ import os
 
 import pytest
 
+from firebolt_operator.engine.decide import draining
+from tests.model import objects
 from tests.model.search import Search
 from tests.model.starts import DEFAULT, rolling
 from tests.model.world import Drain, May, State, initial
@@ -66,6 +68,18 @@ def test_given_pods_one_by_one_failed_scrapes_and_refusals_then_a_rollout_keeps_
     may = May(gates_flip=False, scrapes_fail=True, pods_come_singly=True, writes_be_refused=True)
     search = explore(rolling("creating", drain)._replace(may=may), most=3_000)
     report(capsys, f"pods one by one, {drain}", search)
+
+
+@pytest.mark.slow
+def test_given_answers_from_any_time_then_only_those_after_the_settle_time_count(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long idleness is believed: when it was asked is what counts."""
+    monkeypatch.setattr(draining, "IDLENESS_HOLDS", 2 * objects.TIMEOUT)
+    may = May(gates_flip=False, scrapes_fail=True, pods_come_singly=True, answers_come_early=True)
+    search = explore(rolling("draining")._replace(may=may), most=10_000)
+    report(capsys, "answers from any time", search)
+    assert search.is_complete
 
 
 @pytest.mark.slow

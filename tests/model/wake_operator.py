@@ -6,7 +6,6 @@ The rollout around it is reduced to three phases: it takes as many passes as it 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
@@ -14,9 +13,8 @@ import msgspec
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster
 from firebolt_operator.engine.act.status import StatusWriter
-from firebolt_operator.engine.observe.scrape import fetch_activity
-from firebolt_operator.engine.views import PodView
-from firebolt_operator.errors import ConflictError, OperatorError, TransientError
+from firebolt_operator.engine.answers import Activity, Answers, pod_key
+from firebolt_operator.errors import ConflictError, OperatorError
 from firebolt_operator.refs import Manifest, Ref
 from tests.model.wake_world import ROLLING, Engine, Status, as_object, as_status, from_status
 from tests.support.engines import NOON, a_pod
@@ -28,7 +26,8 @@ if TYPE_CHECKING:
 QUIET: Final = "quiet"
 BUSY: Final = "busy"
 SCRAPE_FAILED: Final = "scrape failed"
-ANSWERS: Final = (QUIET, BUSY, SCRAPE_FAILED)
+UNKNOWN: Final = "not asked yet"
+ANSWERS: Final = (QUIET, BUSY, SCRAPE_FAILED, UNKNOWN)
 
 
 class Look(NamedTuple):
@@ -50,7 +49,7 @@ class Write(NamedTuple):
 class Pass(NamedTuple):
     writes: tuple[Write, ...]
     reason: str  # of the decision; empty while rolling
-    scrapes: int
+    is_polled: bool
     has_failed: bool
 
 
@@ -61,7 +60,6 @@ class OneEngineServer:
     look: Look
     reason: str = ""  # as stored
     writes: list[Write] = field(default_factory=list[Write])
-    scrapes: int = 0
     is_current: bool = False
 
     def __post_init__(self) -> None:
@@ -85,13 +83,6 @@ class OneEngineServer:
         del ref
         self.is_current = True
         return self._stored(replicas=self.look.truth.replicas)
-
-    async def fetch_metrics(self, pod: PodView, /) -> str:
-        self.scrapes += 1
-        if self.look.answer == SCRAPE_FAILED:
-            raise TransientError(f"{pod.name} does not answer")
-        running = 1 if self.look.answer == BUSY else 0
-        return f"firebolt_running_queries {running}\nfirebolt_suspended_queries 0\n"
 
     def _stored(self, *, replicas: int) -> Manifest:
         stored: Manifest = msgspec.json.decode(
@@ -135,7 +126,8 @@ async def _pass(look: Look) -> Pass:
         await StatusWriter(cast("Reader", server), cast("Writer", server), ManualClock()).write(stored, status)
     except OperatorError:
         has_failed = True
-    return Pass(tuple(server.writes), adjusted.status.auto_stop_reason, server.scrapes, has_failed)
+    is_polled = adjusted.poll_interval is not None
+    return Pass(tuple(server.writes), adjusted.status.auto_stop_reason, is_polled, has_failed)
 
 
 async def _reason(look: Look) -> str:
@@ -151,9 +143,11 @@ def _adjuster(server: OneEngineServer, engine: FireboltEngine) -> ReplicaAdjuste
     spec = engine.spec
     assert spec is not None
     pods = [a_pod(f"eng-g0-{index}") for index in range(spec.replicas)]
-    scrape = partial(fetch_activity, server)
+    said: dict[str, Activity | str] = {QUIET: Activity(0, 0), BUSY: Activity(1, 0), SCRAPE_FAILED: "does not answer"}
+    told = {} if server.look.answer == UNKNOWN else {pod_key(pod): said[server.look.answer] for pod in pods}
+    answers = Answers(asked_at=NOON, told=told)
     return ReplicaAdjuster(
-        engine=engine, spec=spec, engine_class=None, pods=pods, scrape=scrape, writer=server, now=NOON
+        engine=engine, spec=spec, engine_class=None, pods=pods, answers=answers, writer=server, now=NOON
     )
 
 

@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from tests.model.wake_operator import BUSY, QUIET, SCRAPE_FAILED, Look, Pass, Write
+from tests.model.wake_operator import BUSY, QUIET, SCRAPE_FAILED, UNKNOWN, Look, Pass, Write
 from tests.model.wake_world import NONSENSE, OLDEST, ROLLING, SIZES, Age, Engine, World
 
 ACTIVE: Final = 1
@@ -28,6 +28,8 @@ def decided(look: Look, activity: Age) -> tuple[int, str]:
     seen = look.seen
     if seen.replicas == 0:
         return (ACTIVE, "WakeRequested") if is_fresh(seen) else (0, "Stopped")
+    if look.answer == UNKNOWN:
+        return seen.replicas, "Initializing"
     if look.answer in {SCRAPE_FAILED, BUSY}:
         return seen.replicas, "ScrapeFailed" if look.answer == SCRAPE_FAILED else "ActivityObserved"
     if activity is None:
@@ -37,7 +39,7 @@ def decided(look: Look, activity: Age) -> tuple[int, str]:
 
 def broken_pass(look: Look, ran: Pass) -> Iterator[str]:
     seen, status = look.seen, look.seen.status
-    if seen.replicas == 0 and ran.scrapes:
+    if seen.replicas == 0 and ran.is_polled:
         yield "a parked engine is not scraped"
     is_rolling = status.phase == ROLLING or status.size != seen.replicas
     if is_rolling and not (status.phase == ROLLING and look.is_rolled):

@@ -11,6 +11,7 @@ REPLICAS = 2
 STRANGER = 99
 """The owner of what somebody made under one of our names: nobody controls it, and it carries none of our labels."""
 JUST_SWITCHED, SETTLED, TIMED_OUT = 0, 1, 2
+IDLE, BUSY, SILENT = "idle", "busy", "silent"
 
 
 class Spec(NamedTuple):
@@ -99,6 +100,16 @@ class Truth(NamedTuple):
     gates: Gates
 
 
+class Heard(NamedTuple):
+    """What the pods of a generation said when they were last asked; it is lost with the process."""
+
+    generation: int
+    owner: int  # of its StatefulSet
+    total: int  # of the pods that were asked
+    verdict: str
+    elapsed: int  # when they were asked
+
+
 class May(NamedTuple):
     """What may happen in a search at any time; all else has a budget."""
 
@@ -106,6 +117,7 @@ class May(NamedTuple):
     scrapes_fail: bool = False
     pods_come_singly: bool = False
     writes_be_refused: bool = False
+    answers_come_early: bool = False  # pods are asked before the settle time is over, whoever did that
 
 
 class State(NamedTuple):
@@ -120,6 +132,7 @@ class State(NamedTuple):
     strangers_left: int = 0  # objects that people make under our names
     is_disturbed: bool = False  # people have changed children: not all that is missing is our fault
     may: May = May()
+    heard: Heard | None = None
 
 
 UNSET = Status("", 0, -1, None, 0, None, "")
@@ -130,6 +143,16 @@ def initial(drain: Drain = Drain(), may: May = May()) -> State:  # noqa: B008 - 
     engine = Engine(uid=1, spec=spec, has_finalizer=False, is_deleting=False, status=UNSET, drain=drain)
     truth = Truth(engine, Children(), (Pods(),) * GENERATIONS, Gates())
     return State(truth, truth, frozenset(), JUST_SWITCHED, last_uid=1, edits_left=2, births_left=1, may=may)
+
+
+def asked(state: State, generation: int) -> State:
+    """The pods of that generation are asked now, and all of them answer or fail to."""
+    truth, sts = state.truth, state.truth.children.gens[generation].sts
+    pods = truth.pods[generation]
+    if sts is None or not pods.total:
+        return state
+    verdict = SILENT if not truth.gates.scrape else BUSY if pods.are_busy else IDLE
+    return state._replace(heard=Heard(generation, sts.owner, pods.total, verdict, state.elapsed))
 
 
 def with_gen(children: Children, generation: int, gen: Gen) -> Children:

@@ -1,6 +1,6 @@
 """An engine's world in memory, for what needs no API server: what is written is stored and told to the caches."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -13,6 +13,7 @@ from firebolt_operator.engine.dependencies import EngineDependencies
 from firebolt_operator.engine.inputs import EngineImages, EngineSettings
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.observe.metrics import EngineRecorder, NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_lane import ScrapeLane, waiting_line
 from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
 from firebolt_operator.engine.render.renderer import MemoisedRenderer
 from firebolt_operator.evidence import spoil
@@ -25,6 +26,7 @@ from firebolt_operator.runtime.controller import Reconcile
 from firebolt_operator.runtime.objects import Key
 from tests.support.auth_step import auth_secrets
 from tests.support.manual_clock import ManualClock
+from tests.support.recorders import QueueNotes
 
 NAMESPACE = "apps"
 MOST_PASSES = 20
@@ -95,7 +97,7 @@ class MemoryApi:
         ref = ref_of(manifest)
         self._version += 1
         made = {
-            "uid": f"uid-{ref.resource.kind}-{ref.name}",
+            "uid": f"uid-{ref.resource.kind}-{ref.namespace}-{ref.name}",
             "creationTimestamp": "2026-01-01T12:00:00Z",
             "generation": 1,
         }
@@ -115,18 +117,36 @@ class OneEngine:
     """Nothing of it is there before `begin`."""
 
     name: str = "sales"
+    namespace: str = NAMESPACE
     clock: Clock = field(default_factory=ManualClock)
     recorder: EngineRecorder = field(default_factory=NoEngineRecorder)
     caches: EngineCaches = field(default_factory=lambda: engine_caches((), ""))
     instance: Manifest = field(default_factory=lambda: INSTANCE)
+    answered: Callable[[Key], None] = lambda _key: None
     api: MemoryApi = field(init=False)
+    lane: ScrapeLane = field(init=False)
 
     def __post_init__(self) -> None:
         self.api = MemoryApi(self.caches)
+        self.lane = ScrapeLane(
+            instances=self.caches.instances,
+            reader=self.api,  # type: ignore[arg-type]
+            clock=self.clock,
+            places=ScrapePlaces(self.clock, engines=1),
+            proxy_pace=None,
+            line=waiting_line(self.clock, QueueNotes()),
+            answered=self.answered,
+        )
 
     @property
     def key(self) -> tuple[str, str]:
-        return NAMESPACE, self.name
+        return self.namespace, self.name
+
+    def beside(self, name: str, namespace: str) -> "OneEngine":
+        """Another engine in the same world."""
+        other = OneEngine(name, namespace, self.clock, self.recorder, self.caches, self.instance)
+        other.api, other.lane = self.api, self.lane
+        return other
 
     def dependencies(self) -> EngineDependencies:
         return EngineDependencies(
@@ -141,7 +161,7 @@ class OneEngine:
                 bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
                 drain_settle=timedelta(0),
             ),
-            scrapes=ScrapePlaces(self.clock, passes=1),
+            scrapes=self.lane,
             blueprint=MemoisedRenderer(),
             auth=auth_secrets(self.api, self.clock),  # type: ignore[arg-type]
         )
@@ -153,40 +173,50 @@ class OneEngine:
 
     async def roll(self, reconcile: Reconcile[Key], **spec: Any) -> None:
         """Edited by a person, and followed until there is nothing left to do."""
-        stored = self.api.objects[Ref(FIREBOLT_ENGINES, NAMESPACE, self.name)]
-        metadata = stored["metadata"] | {"generation": stored["metadata"]["generation"] + 1}
-        self.api.put(stored | {"metadata": metadata, "spec": stored["spec"] | spec})
+        self.edit(**spec)
         await self._follow(reconcile)
 
+    def edit(self, **spec: Any) -> None:
+        stored = self.api.objects[Ref(FIREBOLT_ENGINES, self.namespace, self.name)]
+        metadata = stored["metadata"] | {"generation": stored["metadata"]["generation"] + 1}
+        self.api.put(stored | {"metadata": metadata, "spec": stored["spec"] | spec})
+
     async def _follow(self, reconcile: Reconcile[Key]) -> None:
-        replicas = self.api.objects[Ref(FIREBOLT_ENGINES, NAMESPACE, self.name)]["spec"]["replicas"]
         for _ in range(MOST_PASSES):
             outcome = await reconcile(self.key)
-            self.make_pods(replicas)
+            await self.let_pods_answer()
+            self.make_pods()
             if outcome.reason == "at rest":
                 return
         raise AssertionError(f"still not at rest: {self.api.requests}")
 
     def begin(self, **spec: Any) -> None:
-        self.api.put(an_object(FIREBOLT_INSTANCES, "main", self.instance))
-        engine = an_object(FIREBOLT_ENGINES, self.name, {"spec": {"instanceRef": "main", "replicas": 2} | spec})
+        self.api.put(an_object(FIREBOLT_INSTANCES, "main", self.instance, self.namespace))
+        wanted: Manifest = {"instanceRef": "main", "replicas": 2} | spec
+        engine = an_object(FIREBOLT_ENGINES, self.name, {"spec": wanted}, self.namespace)
         engine["metadata"]["finalizers"] = [FINALIZER_ENGINE]
         self.api.put(engine)
 
-    def make_pods(self, replicas: int = 2) -> None:
+    async def let_pods_answer(self) -> None:
+        for topic in list(self.lane._open):
+            await self.lane._answer(topic)
+
+    def make_pods(self) -> None:
+        """Ready at once, as many as each of its StatefulSets lacks."""
+        replicas = self.api.objects[Ref(FIREBOLT_ENGINES, self.namespace, self.name)]["spec"]["replicas"]
         for ref in list(self.api.objects):
-            if ref.resource != STATEFULSETS:
+            if ref.resource != STATEFULSETS or ref.namespace != self.namespace:
                 continue
-            for ordinal in range(replicas):
-                if Ref(PODS, NAMESPACE, f"{ref.name}-{ordinal}") not in self.api.objects:
+            for ordinal in range(replicas if ref.name.startswith(f"{self.name}-g") else 0):
+                if Ref(PODS, self.namespace, f"{ref.name}-{ordinal}") not in self.api.objects:
                     self._put_pod(f"{ref.name}-{ordinal}", is_ready=True)
 
     def make_unready(self, pod: str) -> None:
         self._put_pod(pod, is_ready=False)
 
     def _put_pod(self, name: str, *, is_ready: bool) -> None:
-        owner = self.api.objects[Ref(STATEFULSETS, NAMESPACE, name.rpartition("-")[0])]["metadata"]
-        pod = an_object(PODS, name, {})
+        owner = self.api.objects[Ref(STATEFULSETS, self.namespace, name.rpartition("-")[0])]["metadata"]
+        pod = an_object(PODS, name, {}, self.namespace)
         pod["metadata"] |= {
             "labels": {label: owner["labels"][label] for label in (LABEL_ENGINE, LABEL_GENERATION)},
             "ownerReferences": [
@@ -204,6 +234,6 @@ class OneEngine:
         self.api.put(pod)
 
 
-def an_object(resource: Resource, name: str, fields: Manifest) -> Manifest:
-    metadata = {"name": name, "namespace": NAMESPACE}
+def an_object(resource: Resource, name: str, fields: Manifest, namespace: str = NAMESPACE) -> Manifest:
+    metadata = {"name": name, "namespace": namespace}
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **fields}

@@ -19,7 +19,7 @@ from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.engine.observe.diagnosis import EventLookup
 from firebolt_operator.engine.observe.metrics import EngineRecorder
 from firebolt_operator.engine.observe.observer import Observer
-from firebolt_operator.engine.observe.scrape_places import ScrapePlaces, Scraper
+from firebolt_operator.engine.observe.scrape_lane import ScrapeLane
 from firebolt_operator.engine.preconditions import Preconditions
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.observability.events import EventSender
@@ -41,7 +41,7 @@ class EngineDependencies:
     recorder: EngineRecorder
     clock: Clock
     settings: EngineSettings
-    scrapes: ScrapePlaces
+    scrapes: ScrapeLane
     blueprint: Render
     auth: AuthSecrets
     unread_wakes: UnreadWakes = field(default_factory=UnreadWakes)
@@ -64,10 +64,6 @@ class EngineDependencies:
             verdicts=LastValueMemo[TemplateVerdict](),
             auth=EngineAuthentication(self.auth),
         )
-
-    @cached_property
-    def scraper(self) -> Scraper:
-        return Scraper(self.caches.instances, self.reader, self.scrapes)
 
     @cached_property
     def event_lookup(self) -> EventLookup:

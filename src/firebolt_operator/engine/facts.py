@@ -57,7 +57,7 @@ class EngineFacts:
     active: GenerationFacts
     draining: GenerationFacts
     service: Child | None
-    drain: DrainVerdict | None = None  # None: nobody asked in this pass
+    drain: DrainVerdict | None = None  # None: nobody knows yet
 
 
 NOTHING_YET = EngineFacts(current=ABSENT, active=ABSENT, draining=ABSENT, service=None)

@@ -40,7 +40,7 @@ class EngineReconciler:
         except UnreadableError:
             return await self._unreadable(Ref(FIREBOLT_ENGINES, *key))
         if engine is None:
-            self._dependencies.recorder.forget(*key)
+            self._forget(key)
             return Outcome("gone")
         if engine.metadata.is_deleting:
             # Before the finalizer: the API server takes no new finalizer on an object that is being deleted.
@@ -51,6 +51,10 @@ class EngineReconciler:
             )
             return Outcome("finalizer added", AtOnce())
         return await EnginePass(self._dependencies, engine).run()
+
+    def _forget(self, key: Key) -> None:
+        self._dependencies.recorder.forget(*key)
+        self._dependencies.scrapes.forget(key)
 
     def confirmed(self, key: Key) -> None:
         """A pass came to the same as the last one."""
@@ -83,7 +87,7 @@ class EngineReconciler:
         await remove_finalizer(
             ref_to(FIREBOLT_ENGINES, metadata), engine.metadata, names.FINALIZER_ENGINE, dependencies.writer
         )
-        dependencies.recorder.forget(metadata.namespace, metadata.name)
+        self._forget((metadata.namespace, metadata.name))
         return Outcome("deleted")
 
     async def _tell_lingering(self, engine: FireboltEngine, cleanup: deletion.Cleanup) -> FireboltEngine:

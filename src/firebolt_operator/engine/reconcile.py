@@ -1,6 +1,7 @@
 """One pass, top to bottom: preconditions, facts, decision, writes, one status, and the sweep on every way out."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,7 +14,7 @@ from firebolt_operator.api.names import EnginePhase, EngineReason
 from firebolt_operator.engine.act.replicas import TERMINAL, Adjustment, ReplicaAdjuster
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.conditions import active_facts, is_lasting, ready_verdict
-from firebolt_operator.engine.decide.draining import DrainRules, needs_probe
+from firebolt_operator.engine.decide.draining import DrainRules, judge_answers, must_ask, needs_probe
 from firebolt_operator.engine.decide.gates import Refusal
 from firebolt_operator.engine.decide.keys import commits_to_keys
 from firebolt_operator.engine.decide.losses import must_be_rendered
@@ -27,9 +28,10 @@ from firebolt_operator.engine.dependencies import EngineDependencies
 from firebolt_operator.engine.facts import NOTHING_YET, EngineFacts
 from firebolt_operator.engine.inherited_settings import effective_disruption_budget
 from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
-from firebolt_operator.engine.observe.scrape import Scrape, probe_drain
+from firebolt_operator.engine.observe.scrape_lane import Purpose, Topic
 from firebolt_operator.engine.plan import AT_ONCE, Plan
 from firebolt_operator.engine.preconditions import NO_INSTANCE, Blocked, Met, Terms
+from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import (
     FencedError,
     InvalidError,
@@ -131,7 +133,7 @@ class EnginePass:
         foreign = self._foreign_service()
         if foreign is not None:
             return await self._tell_blocked(Blocked(terms=met.terms, refusal=Refusal(foreign), is_instance_ready=True))
-        await self._probe_drain(met.drain)
+        self._look_at_drain(met.drain)
         if must_be_rendered(self._engine.status, self._observed, self._spec.replicas, self._engine.metadata.uid):
             met = await preconditions.resolve_instance(self._engine, self._spec, met)
         elif is_arriving(self._engine.status):
@@ -151,19 +153,28 @@ class EnginePass:
         except UnreadableError as err:
             return replace(met, unresolved=str(err))
 
-    async def _probe_drain(self, rules: DrainRules) -> None:
-        facts, status = self._observed, self._engine.status
-        draining = status.draining_generation
-        if status.phase != EnginePhase.DRAINING or draining is None:
+    def _look_at_drain(self, rules: DrainRules) -> None:
+        """Nobody waits for pods here: their answer brings the next pass."""
+        facts, status, topic = self._observed, self._engine.status, self._topic(Purpose.DRAIN)
+        if status.phase != EnginePhase.DRAINING or status.draining_generation is None:
             return
         if not needs_probe(status, facts, rules, self._now):
             return
-        verdict = await probe_drain(self._scrape, facts.draining.busy_pods, draining)
-        if verdict.problem:
+        answers = self._dependencies.scrapes.known(topic)
+        verdict = judge_answers(answers, status, facts, rules, self._now)
+        if must_ask(answers, verdict, rules, self._now):
+            self._ask(topic, facts.draining.busy_pods)
+        is_news = self._dependencies.scrapes.is_first_look(topic)
+        if is_news and verdict is not None and verdict.problem:
             log.warning("drain probe failed", extra={"problem": verdict.problem})
             self._dependencies.recorder.drain_check_failed(self._engine)
-        # Anew: pods may take seconds to answer, and what was seen before may be lost by then.
-        self._facts = replace(await self._dependencies.observer.facts(self._engine), drain=verdict)
+        self._facts = replace(facts, drain=verdict)
+
+    def _ask(self, topic: Topic, pods: Sequence[PodView]) -> None:
+        self._dependencies.scrapes.ask(topic, self._spec.instance_ref, pods)
+
+    def _topic(self, purpose: Purpose) -> Topic:
+        return Topic((self._engine.metadata.namespace, self._engine.metadata.name), purpose)
 
     def _decide(self, met: Met) -> Plan:
         situation = Situation(
@@ -230,12 +241,13 @@ class EnginePass:
 
     async def _adjust_replicas(self, status: EngineStatus, inherited: ClassInfo | None) -> Adjustment:
         self._dependencies.unread_wakes.tell(self._engine)
+        pods = active_facts(self._observed, status).running_pods
         adjuster = ReplicaAdjuster(
             engine=self._engine,
             spec=self._spec,
             engine_class=inherited,
-            pods=active_facts(self._observed, status).running_pods,
-            scrape=self._scrape,
+            pods=pods,
+            answers=self._dependencies.scrapes.known(self._topic(Purpose.ACTIVITY)),
             writer=self._dependencies.writer,
             now=self._now,
             most_replicas=self._dependencies.settings.bounds.replicas,
@@ -249,7 +261,17 @@ class EnginePass:
             await self._write(status)
             raise
         self._engine = adjusted.engine
-        return adjusted
+        return self._polled(adjusted, pods)
+
+    def _polled(self, adjusted: Adjustment, pods: Sequence[PodView]) -> Adjustment:
+        """Each engine in its turn, however many passes it gets in between."""
+        if adjusted.poll_interval is None:
+            return adjusted
+        topic = self._topic(Purpose.ACTIVITY)
+        left = self._dependencies.scrapes.turn_in(topic.engine, self._engine.metadata.uid, adjusted.poll_interval)
+        if not left:
+            self._ask(topic, pods)
+        return replace(adjusted, look_again=After(left or adjusted.poll_interval))
 
     async def _tell_refusal(self, err: RejectedError) -> None:
         """What Kubernetes itself refuses is said where people look; nothing else of the plan is kept."""
@@ -310,10 +332,6 @@ class EnginePass:
         """Last of all: whoever dies before has told nobody of what happened, and nothing else is missing."""
         for each in news:
             await self._dependencies.warner.tell(self._engine.metadata, each)
-
-    @property
-    def _scrape(self) -> Scrape:
-        return self._dependencies.scraper.of_instance(self._engine.metadata.namespace, self._spec.instance_ref)
 
     @property
     def _report(self) -> Report:

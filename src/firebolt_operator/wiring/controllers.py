@@ -2,7 +2,7 @@
 
 import random
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -15,6 +15,7 @@ from firebolt_operator.engine.lifecycle import EngineReconciler
 from firebolt_operator.engine.observe import watches as engine_watches
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.engine.observe.metrics import EngineMetrics, EngineRecorder, NoEngineRecorder
+from firebolt_operator.engine.observe.scrape_lane import PLACES, ScrapeLane, waiting_line
 from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
 from firebolt_operator.engine.render.renderer import MemoisedRenderer
 from firebolt_operator.engineclass import watches as class_watches
@@ -26,6 +27,7 @@ from firebolt_operator.instance.observe.caches import InstanceCaches, instance_c
 from firebolt_operator.instance.observe.metrics import InstanceMetrics, InstanceRecorder, NoInstanceRecorder
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import SecretView, decode_secret
+from firebolt_operator.pace import Pace
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.controller import Controller
@@ -55,24 +57,37 @@ def build_controllers(factory: ControllerFactory) -> Controllers:
     instances = instance_caches(engines.instances, settings.namespaces)
     authentication = build_authentication(factory, engines)
     watches, instance = _instance_controller(factory, instances, authentication)
+    lane, engine = _engine_controller(factory, engines, authentication)
     return Controllers(
         informers=(
             *(factory.informer(cache) for cache in engines.all()),
             *(factory.informer(cache, f"instance {cache.resource.plural}") for cache in instances.own()),
         ),
-        services=(watches, *authentication.services),
-        controllers=(
-            _engine_controller(factory, engines, authentication),
-            instance,
-            _class_controller(factory, engines),
-        ),
+        services=(watches, lane, *authentication.services),
+        controllers=(engine, instance, _class_controller(factory, engines)),
+    )
+
+
+def _scrape_lane(factory: ControllerFactory, caches: EngineCaches, answered: Callable[[Key], None]) -> ScrapeLane:
+    per_second = factory.settings.scrapes_per_second
+    line = waiting_line(factory.clock, factory.queue_metrics.recorder("scrapes"))
+    factory.queue_metrics.shows("scrapes", line)
+    return ScrapeLane(
+        instances=caches.instances,
+        reader=factory.client,
+        clock=factory.clock,
+        places=ScrapePlaces(factory.clock, engines=PLACES),
+        proxy_pace=Pace(per_second=per_second, burst=per_second) if per_second else None,
+        line=line,
+        answered=answered,
     )
 
 
 def _engine_controller(
     factory: ControllerFactory, caches: EngineCaches, authentication: Authentication
-) -> Controller[Key]:
-    settings = factory.settings
+) -> tuple[ScrapeLane, Controller[Key]]:
+    settings, queue = factory.settings, factory.queue(CONTROLLER_ENGINE)
+    lane = _scrape_lane(factory, caches, queue.add)
     dependencies = EngineDependencies(
         caches=caches,
         reader=factory.client,
@@ -85,11 +100,11 @@ def _engine_controller(
             bounds=factory.bounds,
             drain_settle=settings.drain_settle,
         ),
-        scrapes=ScrapePlaces(factory.clock, passes=settings.concurrent_passes),
+        scrapes=lane,
         blueprint=MemoisedRenderer(),
         auth=authentication.secrets,
     )
-    queue, reconciler = factory.queue(CONTROLLER_ENGINE), EngineReconciler(dependencies)
+    reconciler = EngineReconciler(dependencies)
     passes = RestingPasses(reconciler.reconcile, reconciler.confirmed)
     controller = factory.controller(CONTROLLER_ENGINE, "FireboltEngine", queue, passes.run)
     referring = engine_watches.EnginesOf(caches.engines)
@@ -105,7 +120,7 @@ def _engine_controller(
     controller.watches_aside(caches.instances, referring.aside_instance)
     controller.watches_aside(caches.engine_classes, referring.aside_class)
     authentication.told.append(lambda instance: _add_all(queue, referring.of_instance(instance)))
-    return controller
+    return lane, controller
 
 
 def _add_all(queue: WorkQueue[Key], keys: Iterable[Key]) -> None:

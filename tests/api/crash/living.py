@@ -34,9 +34,9 @@ Build = Callable[[ControllerFactory], Manager]
 def engine_controller_only(factory: ControllerFactory) -> Manager:
     caches = engine_caches(factory.settings.namespaces, "")
     authentication = build_authentication(factory, caches)
-    controller = _engine_controller(factory, caches, authentication)
+    lane, controller = _engine_controller(factory, caches, authentication)
     informers = [factory.informer(cache) for cache in caches.all()]
-    return Manager(informers=informers, services=authentication.services, controllers=[controller])
+    return Manager(informers=informers, services=[lane, *authentication.services], controllers=[controller])
 
 
 def instance_controller_only(factory: ControllerFactory) -> Manager:

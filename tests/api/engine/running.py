@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.names import LABEL_GENERATION
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.scrape_lane import ScrapeLane
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
@@ -102,6 +103,7 @@ class Operator:
     namespace: str
     client: KubeClient
     caches: EngineCaches
+    lane: ScrapeLane
     engines: Worked
     classes: Worked
     requests: Requests
@@ -213,9 +215,26 @@ class Operator:
         return await self.sees(look)
 
     async def next_pass(self, name: str = "eng") -> Pass:
-        """What one more pass comes to, once all others are over."""
+        """What one more pass comes to, once all others are over; if it asks pods, the pass that hears their answer."""
         await self.settled()
-        return await self._run_pass(self.engines, name)
+        self._ask_anew(name)
+        before = len(self.engines.ended(name))
+        run = await self._run_pass(self.engines, name)
+        if self._is_asking(name):
+            await self.sees(lambda: not self._is_asking(name) and len(self.engines.ended(name)) > before + 1)
+            return self.engines.ended(name)[-1]
+        return run
+
+    def _ask_anew(self, name: str) -> None:
+        """As if the next question were due."""
+        key, lane = (self.namespace, name), self.lane
+        lane._turns.update({key: 0.0} if key in lane._turns else {})
+        for topic, answers in lane._known.items():
+            if topic.engine == key:
+                lane._known[topic] = replace(answers, asked_at=answers.asked_at - timedelta(hours=1))
+
+    def _is_asking(self, name: str) -> bool:
+        return any(topic.engine == (self.namespace, name) for topic in self.lane._open)
 
     async def next_class_pass(self, name: str) -> Pass:
         await self.settled()
@@ -235,7 +254,7 @@ class Operator:
 
     def _is_busy(self) -> bool:
         queues = (self.engines.controller.queue, self.classes.controller.queue)
-        return any(_is_busy(queue) for queue in queues if not queue.is_closed)
+        return bool(self.lane._open) or any(_is_busy(queue) for queue in queues if not queue.is_closed)
 
 
 def _is_busy(queue: WorkQueue[Key]) -> bool:
@@ -309,11 +328,13 @@ async def running_operator(kubeconfig: Path, namespace: str, *flags: str) -> Asy
         )
         caches = engine_caches(settings.namespaces, settings.watch_label_selector)
         authentication, changed = build_authentication(factory, caches), asyncio.Event()
+        lane, engines = _engine_controller(factory, caches, authentication)
         operator = Operator(
             namespace=namespace,
             client=client,
             caches=caches,
-            engines=Worked(_engine_controller(factory, caches, authentication), changed, clock),
+            lane=lane,
+            engines=Worked(engines, changed, clock),
             classes=Worked(_class_controller(factory, caches), changed, clock),
             requests=requests,
             clock=clock,
@@ -334,7 +355,8 @@ async def _run(factory: ControllerFactory, operator: Operator) -> AsyncGenerator
     works = (operator.engines, operator.classes)
     for worked in works:
         worked.watch_over()
-    manager = Manager(informers=informers, controllers=[worked.controller for worked in works])
+    controllers = [worked.controller for worked in works]
+    manager = Manager(informers=informers, services=[operator.lane], controllers=controllers)
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(manager.run_until(stop), name="manager")

@@ -21,6 +21,7 @@ async def test_a_life_of_an_engine_is_told_in_its_events(operator: Operator, per
     await person.make_instance()
     await person.make_engine(replicas=1, autoStop=AUTO_STOP)
     await operator.until_at_rest(0)
+    await operator.next_pass()  # the first look at its pods
     await operator.settled()
     operator.requests.seen.clear()
     for _ in range(2):

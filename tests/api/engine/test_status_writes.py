@@ -1,5 +1,6 @@
 """When is a status written, and what happens when somebody else wrote meanwhile?"""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -7,54 +8,62 @@ import pytest
 from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS
+from firebolt_operator.refs import Manifest
 from tests.api.engine.person import Person, serving
-from tests.api.engine.running import Operator, condition, until_scraped
+from tests.api.engine.running import Operator, condition
 
 _HOUR = timedelta(hours=1)
 NEW_LABEL = {"metadata": {"labels": {"edited": "yes"}}}
 
 
 @pytest.fixture
-async def probing(operator: Operator, person: Person, scrape: ScrapeControl) -> Operator:
-    """A pass is waiting for an answer of the draining pod, which takes a second and says that it is idle."""
+async def draining(operator: Operator, person: Person, scrape: ScrapeControl) -> Operator:
+    """The next pass hears that the old generation is idle, and has that to tell."""
     await person.make_instance()
     await person.make_engine()
     await operator.until_at_rest(0)
     scrape.set_default(Behaviour(running=1))
     await person.edit_engine(template=NEW_LABEL)
     await operator.until_phase("draining")
-    await operator.settled()
-    scrape.set_default(Behaviour(delay_seconds=1))
-    asked = scrape.requests()
-    operator.engines.controller.queue.add((person.namespace, "eng"))
-    await until_scraped(scrape, asked)
+    await operator.next_pass()
+    scrape.set_default(Behaviour())
     return operator
 
 
-async def test_an_edit_of_the_engine_during_a_pass_costs_one_more_try(probing: Operator, person: Person) -> None:
-    probing.requests.seen.clear()
-    before = len(probing.engines.ended("eng"))
-    await person.patch(FIREBOLT_ENGINES, "eng", {"metadata": {"annotations": {"theirs": "yes"}}})
-    await probing.sees(lambda: len(probing.engines.ended("eng")) > before)
-    run = probing.engines.ended("eng")[before]
+def before_the_next_status(operator: Operator, do: Callable[[], Awaitable[object]]) -> None:
+    """Somebody is quicker than a pass that has decided already."""
+    write = operator.client.update_status
+
+    async def late(manifest: Manifest, /) -> Manifest:
+        del vars(operator.client)["update_status"]
+        await do()
+        operator.requests.seen.clear()
+        return await write(manifest)
+
+    vars(operator.client)["update_status"] = late
+
+
+async def test_an_edit_of_the_engine_during_a_pass_costs_one_more_try(draining: Operator, person: Person) -> None:
+    theirs = {"metadata": {"annotations": {"theirs": "yes"}}}
+    before_the_next_status(draining, lambda: person.patch(FIREBOLT_ENGINES, "eng", theirs))
+    run = await draining.next_pass()
     assert (run.error, run.outcome and run.outcome.reason) == ("", "no query is running")
-    assert probing.requests.seen["PUT fireboltengines"] == 2
-    assert probing.requests.seen["GET fireboltengines"] == 1
-    await probing.until_at_rest(1)
+    assert draining.requests.seen["PUT fireboltengines"] == 2
+    assert draining.requests.seen["GET fireboltengines"] == 1
+    await draining.until_at_rest(1)
     await person.until_children(serving(1))
     # What the retry brought back is what the next write starts from.
     await person.delete(FIREBOLT_ENGINES, "eng")
-    await probing.until_gone()
-    assert [each.error for each in probing.engines.passes if each.error] == []
+    await draining.until_gone()
+    assert [each.error for each in draining.engines.passes if each.error] == []
 
 
-async def test_a_status_that_somebody_else_wrote_is_not_overwritten(probing: Operator, person: Person) -> None:
-    before = len(probing.engines.ended("eng"))
+async def test_a_status_that_somebody_else_wrote_is_not_overwritten(draining: Operator, person: Person) -> None:
     theirs = {"status": {"autoStopReason": "Idle"}}
-    await person.patch(FIREBOLT_ENGINES, "eng", theirs, subresource="status")
-    await probing.sees(lambda: len(probing.engines.ended("eng")) > before)
-    assert "Operation cannot be fulfilled" in probing.engines.ended("eng")[before].error
-    await probing.until_at_rest(1)
+    before_the_next_status(draining, lambda: person.patch(FIREBOLT_ENGINES, "eng", theirs, subresource="status"))
+    run = await draining.next_pass()
+    assert "Operation cannot be fulfilled" in run.error
+    await draining.until_at_rest(1)
 
 
 def _message(engine: FireboltEngine) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from firebolt_operator.api.resources import CONFIG_MAPS, ENDPOINT_SLICES, PODS, SECRETS, STATEFULSETS
-from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, Activity, parse_activity
+from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, parse_activity
 from firebolt_operator.engine.views import decode_config_map, decode_pod, decode_statefulset
 from firebolt_operator.errors import OperatorError
 from firebolt_operator.instance.views import decode_secret

@@ -81,6 +81,7 @@ def _keep_engine(body: bytes) -> FireboltEngine:
         wake_requested_at=parse_wake_request(engine.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED)),
         wake_handled_at=engine.status.wake_handled_at,
         active_queries=0,
+        looked_at=NOW,
     )
     decide_autostop(policy, seen, now=NOW)
     written = msgspec.json.encode({"metadata": {}, "status": encode_status(engine.status)})

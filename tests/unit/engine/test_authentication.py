@@ -93,7 +93,9 @@ class Guarded:
         self.one.api.objects[Ref(FIREBOLT_INSTANCES, NAMESPACE, "main")] = instance | {"metadata": metadata}
 
     async def run(self) -> Outcome:
-        return await self.reconciler.reconcile(self.one.key)
+        outcome = await self.reconciler.reconcile(self.one.key)
+        await self.one.let_pods_answer()
+        return outcome
 
     async def until(self, reason: str) -> None:
         for _ in range(MOST_PASSES):

@@ -6,7 +6,7 @@ between leaves a wake that the next pass recognises as handled, because the engi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import msgspec
@@ -20,7 +20,9 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.serialise import parse_engine
 from firebolt_operator.api.texts import shortened
 from firebolt_operator.api.time_zones import time_zone
+from firebolt_operator.engine.answers import Activity, Answers
 from firebolt_operator.engine.decide.autostop import (
+    ANSWER_LIFETIME,
     CLOCK_TOLERANCE,
     Decision,
     Observation,
@@ -31,8 +33,6 @@ from firebolt_operator.engine.decide.autostop import (
 from firebolt_operator.engine.decide.news import resized
 from firebolt_operator.engine.inherited_settings import effective_auto_stop, idle_timeout, poll_interval
 from firebolt_operator.engine.inputs import ClassInfo
-from firebolt_operator.engine.observe.gauges import Activity
-from firebolt_operator.engine.observe.scrape import Scrape
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.look_again import WHEN_CHANGED, After, LookAgain
 from firebolt_operator.refs import Manifest, News, Ref, Warn
@@ -53,6 +53,7 @@ class Adjustment:
     engine: FireboltEngine  # as it is stored now
     status: EngineStatus  # to be written
     look_again: LookAgain = WHEN_CHANGED
+    poll_interval: timedelta | None = None  # how often pods are to be asked; None: not at all
     warnings: tuple[Warn, ...] = ()
     news: tuple[News, ...] = ()  # true already: the number of nodes is stored
 
@@ -65,7 +66,7 @@ class ReplicaAdjuster:
     spec: EngineSpec
     engine_class: ClassInfo | None
     pods: Sequence[PodView]  # of the active generation, as far as they run
-    scrape: Scrape
+    answers: Answers | None  # of pods of this engine, whenever they were asked
     writer: Patcher
     now: datetime
     most_replicas: int = MOST_REPLICAS
@@ -102,13 +103,7 @@ class ReplicaAdjuster:
         return msgspec.structs.replace(status, last_activity_time=self.now) if has_come_up else status
 
     async def _decide(self, policy: Policy, status: EngineStatus) -> Adjustment:
-        seen = Observation(
-            replicas=self.spec.replicas,
-            last_activity_at=status.last_activity_time,
-            wake_requested_at=self._wake_requested_at(),
-            wake_handled_at=status.wake_handled_at,
-            active_queries=await self._active_queries() if self.spec.replicas else None,
-        )
+        seen = self._seen(status)
         decision = decide_autostop(policy, seen, now=self.now)
         engine = await self._resize(decision)
         described = _described(status, decision, seen, self.now)
@@ -116,6 +111,7 @@ class ReplicaAdjuster:
             engine=engine,
             status=self._heard(described, max(seen.replicas, decision.replicas)),
             look_again=After(policy.poll_interval),
+            poll_interval=policy.poll_interval if self.spec.replicas and self.pods else None,
             warnings=() if time_zone(policy.settings.time_zone) else (_unknown_zone(policy.settings.time_zone),),
             news=resized(decision, seen.replicas),
         )
@@ -132,11 +128,33 @@ class ReplicaAdjuster:
         # A clock that runs far ahead must not pin an engine: such a request counts as none.
         return None if requested is None or requested > self.now + CLOCK_TOLERANCE else requested
 
-    async def _active_queries(self) -> int | None:
+    def _seen(self, status: EngineStatus) -> Observation:
+        looked_at = self._looked_at()
+        return Observation(
+            replicas=self.spec.replicas,
+            last_activity_at=status.last_activity_time,
+            wake_requested_at=self._wake_requested_at(),
+            wake_handled_at=status.wake_handled_at,
+            active_queries=self._active_queries() if looked_at else None,
+            looked_at=looked_at,
+            reason=status.auto_stop_reason,
+        )
+
+    def _looked_at(self) -> datetime | None:
+        """When all of these pods were asked; without any pod, one look at them is as good as another."""
+        if not self.spec.replicas or not self.pods:
+            return self.now if self.spec.replicas else None
+        if self.answers is None or self.answers.of(self.pods) is None:
+            return None
+        is_recent = self.now - ANSWER_LIFETIME <= self.answers.asked_at <= self.now
+        # Whole seconds, as the status keeps them: the same answer is news only once.
+        return self.answers.asked_at.replace(microsecond=0) if is_recent else None
+
+    def _active_queries(self) -> int | None:
         """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""
-        answers = await self.scrape(self.pods)
-        known = [answer.running + answer.suspended for answer in answers if isinstance(answer, Activity)]
-        return sum(known) if known and len(known) == len(answers) else None
+        told = (self.answers.of(self.pods) if self.answers else None) or []
+        known = [answer.running + answer.suspended for answer in told if isinstance(answer, Activity)]
+        return sum(known) if known and len(known) == len(self.pods) else None
 
     async def _resize(self, decision: Decision) -> FireboltEngine:
         metadata = self.engine.metadata
@@ -156,9 +174,15 @@ def _described(status: EngineStatus, decision: Decision, seen: Observation, now:
     return msgspec.structs.replace(
         status,
         auto_stop_reason=decision.reason,
-        last_activity_time=now if decision.is_activity else status.last_activity_time,
+        last_activity_time=_active_at(status, seen, now) if decision.is_activity else status.last_activity_time,
         last_scaled_at=now if is_scaled else status.last_scaled_at,
     )
+
+
+def _active_at(status: EngineStatus, seen: Observation, now: datetime) -> datetime:
+    """As of the look that showed it, but never back: an engine that has just come up gets its whole idle timeout."""
+    active_at, before = seen.looked_at or now, status.last_activity_time
+    return active_at if before is None else max(active_at, before)
 
 
 def _unknown_zone(name: str) -> Warn:

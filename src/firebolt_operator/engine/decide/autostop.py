@@ -9,6 +9,8 @@ from firebolt_operator.engine.decide.schedule import is_open
 
 WAKE_LIFETIME = timedelta(minutes=5)
 CLOCK_TOLERANCE = timedelta(seconds=60)
+ANSWER_LIFETIME = timedelta(seconds=10)  # an engine that was idle before may have got a query since
+OF_NODES = frozenset({AutoStopReason.ACTIVITY_OBSERVED, AutoStopReason.SCRAPE_FAILED, AutoStopReason.WAKE_REQUESTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,8 @@ class Observation:
     wake_requested_at: datetime | None
     wake_handled_at: datetime | None
     active_queries: int | None  # None: could not be told, which is never idleness
+    looked_at: datetime | None  # when the pods were asked for that; None: no answer has come yet
+    reason: str = ""  # of the last decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ def decide_autostop(policy: Policy | None, seen: Observation, *, now: datetime) 
 
 
 def _decide_running(policy: Policy, seen: Observation, now: datetime) -> Decision:
+    if seen.looked_at is None:
+        return _wait_for_answer(seen)
     if seen.active_queries is None:
         # Every failed look pushes the clock on: one quiet answer after a long failure must not park the engine.
         return _keep(seen, AutoStopReason.SCRAPE_FAILED, is_activity=True)
@@ -62,6 +68,14 @@ def _decide_running(policy: Policy, seen: Observation, now: datetime) -> Decisio
     if is_idle and seen.replicas > idle_replicas and policy.zone is not None:
         return _go_to(seen, idle_replicas, AutoStopReason.IDLE)
     return _keep(seen, AutoStopReason.ACTIVITY_OBSERVED)
+
+
+def _wait_for_answer(seen: Observation) -> Decision:
+    """What was said last still holds, unless it was said of an engine without nodes."""
+    if seen.last_activity_at is None or seen.reason not in OF_NODES:
+        is_new = seen.last_activity_at is None
+        return _keep(seen, AutoStopReason.INITIALIZING, is_activity=is_new)
+    return _keep(seen, AutoStopReason(seen.reason))
 
 
 def is_fresh(requested_at: datetime | None, handled_at: datetime | None, *, now: datetime) -> bool:

@@ -14,7 +14,14 @@ from firebolt_operator.api.engine import EngineSpec, EngineStatus
 from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
-from firebolt_operator.engine.decide.draining import Drained, KeepWaiting, TimedOut, decide_drain, settle_left
+from firebolt_operator.engine.decide.draining import (
+    Drained,
+    KeepWaiting,
+    TimedOut,
+    decide_drain,
+    effective_settle,
+    settle_left,
+)
 from firebolt_operator.engine.decide.losses import is_lost, is_taken, lacks_pods
 from firebolt_operator.engine.decide.news import drained
 from firebolt_operator.engine.decide.recovery import back_to_creating, decide_lost, lost_objects
@@ -220,15 +227,24 @@ def _decide_draining(situation: Situation) -> Plan:
             warning = Warn(reason=names.EventReason.DRAIN_TIMEOUT, action="Draining", note=note)
             return Plan(reason=note, status=cleaning, look_again=AT_ONCE, ensures=restored, warnings=(warning,))
         case KeepWaiting(wait, until):
-            busy = f"generation {status.draining_generation} still runs queries"
-            waiting_for = _until(now, until - now) if until else busy
+            waiting_for = _drains_until(situation, until)
             return Plan(
-                reason=waiting_for,
+                reason=waiting_for or "waiting for an answer of the old pods",
                 status=status,
                 look_again=After(wait),
                 ensures=restored,
                 waiting_for=waiting_for,
             )
+
+
+def _drains_until(situation: Situation, until: datetime | None) -> str:
+    """What was said before stays while pods are asked for the first time: most are idle, and go a moment later."""
+    status, rules = situation.status, situation.drain
+    if until is None and situation.facts.drain is not None:
+        return f"generation {status.draining_generation} still runs queries"
+    if until is None and status.switched_at is not None:
+        until = status.switched_at + effective_settle(situation.facts, rules) if rules.settle else None
+    return f"old generation stays until {format_time(until)}" if until else ""
 
 
 def _timeout_note(status: EngineStatus, after: timedelta, *, is_settled: bool) -> str:

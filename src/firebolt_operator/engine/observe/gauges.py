@@ -2,8 +2,9 @@
 
 import math
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from firebolt_operator.engine.answers import Activity
 
 RUNNING = "firebolt_running_queries"
 SUSPENDED = "firebolt_suspended_queries"
@@ -11,16 +12,6 @@ SUSPENDED = "firebolt_suspended_queries"
 # Nothing in it is tried twice (possessive repetitions): a hostile answer costs no more than an honest one of its size.
 _LABELS = r'(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*+")*+\})?+'
 _VALUE = r"[ \t]*+(?<=[ \t}])(?P<value>[^ \t\r\n]{1,64}+)(?![^ \t\r\n])"
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    running: int
-    suspended: int
-
-    @property
-    def is_idle(self) -> bool:
-        return self.running == 0 and self.suspended == 0
 
 
 def parse_activity(text: str) -> Activity:

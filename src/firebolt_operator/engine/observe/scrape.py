@@ -1,7 +1,7 @@
 """How busy are these pods? Asks each for its metrics, all at once, each with its own deadline."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,11 +9,10 @@ import aiohttp
 
 from firebolt_operator.api.names import PORT_ENGINE_METRICS, ScrapeMode
 from firebolt_operator.api.resources import PODS
-from firebolt_operator.engine.facts import DrainVerdict
-from firebolt_operator.engine.observe.gauges import Activity, parse_activity
+from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.observe.gauges import parse_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import OperatorError, TransientError
-from firebolt_operator.evidence import spoil
 from firebolt_operator.kube.bodies import whole_body
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.refs import Ref
@@ -26,10 +25,6 @@ QUOTED = 512  # characters
 
 class MetricsSource(Protocol):
     async def fetch_metrics(self, pod: PodView, /) -> str: ...
-
-
-Scrape = Callable[[Sequence[PodView]], Awaitable[list[Activity | str]]]
-"""For each pod what it does, or why it could not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,6 @@ def metrics_source(mode: ScrapeMode, reader: Reader) -> MetricsSource:
 
 async def fetch_activity(source: MetricsSource, pods: Sequence[PodView]) -> list[Activity | str]:
     """For each pod what it does, or why it could not be told."""
-    spoil()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_activity(source, pod), name=f"scrape {pod.name}") for pod in pods]
     return [task.result() for task in tasks]
@@ -85,13 +79,3 @@ async def _activity(source: MetricsSource, pod: PodView) -> Activity | str:
             return parse_activity(await source.fetch_metrics(pod))
     except (OperatorError, ValueError, TimeoutError) as err:
         return str(err) or type(err).__name__
-
-
-async def probe_drain(scrape: Scrape, pods: Sequence[PodView], generation: int) -> DrainVerdict:
-    """A pod that cannot be asked may still be busy: that is a problem to show, never a drained generation."""
-    answers = await scrape(pods)
-    for pod, answer in zip(pods, answers, strict=True):
-        if isinstance(answer, str):
-            problem = f"drain probe failed on pod {pod.name} (gen {generation}): {answer}"
-            return DrainVerdict(is_drained=False, problem=problem)
-    return DrainVerdict(is_drained=all(isinstance(answer, Activity) and answer.is_idle for answer in answers))

@@ -1,7 +1,7 @@
 """Whose turn is it to be asked for metrics? Nobody's silence may keep others from being asked.
 
-A pass waits for the pods that it asks, and passes are few. So a namespace has only a quarter of the places, a pass that
-would have to wait for silent neighbours goes on without an answer, and a pod that hung is left alone for a while.
+Places are few. So a namespace has only a quarter of them, whoever would have to wait for silent neighbours goes without
+an answer, and a pod that hung is left alone for a while.
 """
 
 import asyncio
@@ -10,14 +10,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.names import ScrapeMode
-from firebolt_operator.engine.observe.gauges import Activity
-from firebolt_operator.engine.observe.scrape import MetricsSource, Scrape, fetch_activity, metrics_source
+from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.observe.scrape import MetricsSource, fetch_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import TransientError
-from firebolt_operator.kube.ports import Reader
-from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
 
 PODS_AT_ONCE: Final = 16  # of one namespace; a quarter of what the door sends at a time
@@ -32,7 +28,7 @@ _PodKey = tuple[str, str, str]
 
 @dataclass(slots=True)
 class _Neighbours:
-    """The passes of one namespace that ask pods right now."""
+    """The engines of one namespace whose pods are asked right now."""
 
     began_at: list[float] = field(default_factory=list[float])
     freed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -48,7 +44,7 @@ class _Pause:
 @dataclass(slots=True)
 class ScrapePlaces:
     clock: Clock
-    passes: int  # that may ask pods at a time, in all namespaces together
+    engines: int  # whose pods may be asked at a time, in all namespaces together
     _neighbours: dict[str, _Neighbours] = field(default_factory=dict[str, _Neighbours], init=False)
     _pauses: dict[_PodKey, _Pause] = field(default_factory=dict[_PodKey, _Pause], init=False)  # by pod
 
@@ -82,7 +78,7 @@ class ScrapePlaces:
     async def _has_room(self, namespace: str) -> bool:
         """Waits for those who have only just begun; those who take longer will not be done soon."""
         # Looked up anew after every wait: whoever leaves last takes the group along, and others found the next one.
-        while len((neighbours := self._of(namespace)).began_at) >= max(self.passes // 4, 1):
+        while len((neighbours := self._of(namespace)).began_at) >= max(self.engines // 4, 1):
             left = max(neighbours.began_at) + PATIENCE - self.clock.monotonic()
             if left <= 0:
                 return False
@@ -143,18 +139,3 @@ def _key(pod: PodView) -> _PodKey:
 
 def _resting(left: float) -> str:
     return f"did not answer in time; asked again in {left:.0f} s"
-
-
-@dataclass(frozen=True, slots=True)
-class Scraper:
-    instances: Cache[FireboltInstance]
-    reader: Reader
-    places: ScrapePlaces
-
-    def of_instance(self, namespace: str, name: str) -> Scrape:
-        async def scrape(pods: Sequence[PodView]) -> list[Activity | str]:
-            instance = self.instances.get((namespace, name))
-            mode = ScrapeMode(instance.spec.metric_scrape_mode) if instance else ScrapeMode.APISERVER_PROXY
-            return await self.places.fetch_activity(metrics_source(mode, self.reader), pods)
-
-        return scrape

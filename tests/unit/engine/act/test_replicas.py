@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from functools import partial
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -13,9 +12,8 @@ from firebolt_operator.api.engine_settings import AutoStop, ScheduleWindow
 from firebolt_operator.api.serialise import format_time
 from firebolt_operator.api.time_zones import time_zone
 from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster
-from firebolt_operator.engine.observe.scrape import fetch_activity
-from firebolt_operator.engine.views import PodView
-from firebolt_operator.errors import ConflictError, TransientError
+from firebolt_operator.engine.answers import Activity, Answers, pod_key
+from firebolt_operator.errors import ConflictError
 from firebolt_operator.look_again import After, WhenChanged
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.engines import NOON, SECOND, a_pod, a_spec, a_status, an_engine
@@ -47,15 +45,9 @@ class Metrics:
     suspended: int = 0
     is_broken: bool = False
 
-    async def fetch_metrics(self, pod: PodView, /) -> str:
-        if self.is_broken:
-            raise TransientError(f"{pod.name} does not answer")
-        return f"firebolt_running_queries {self.running}\nfirebolt_suspended_queries {self.suspended}\n"
-
-
-class Unasked(Metrics):
-    async def fetch_metrics(self, pod: PodView, /) -> str:
-        raise AssertionError(f"{pod.name} was asked")
+    @property
+    def answer(self) -> Activity | str:
+        return "does not answer" if self.is_broken else Activity(self.running, self.suspended)
 
 
 @dataclass
@@ -64,6 +56,8 @@ class Setting:
     replicas: int = 3
     metrics: Metrics = Metrics()
     pods: int = 2
+    asked: int = 2  # of the pods
+    asked_at: datetime | None = NOON
     wake: str = ""
     phase: str = "stable"
     most_replicas: int = 1000
@@ -72,14 +66,16 @@ class Setting:
     async def adjust(self, status: EngineStatus) -> Adjustment:
         engine = an_engine(status=a_status(phase=self.phase))
         annotations = {names.ANNOTATION_WAKE_REQUESTED: self.wake} if self.wake else {}
+        pods = [a_pod(f"eng-g0-{index}") for index in range(self.pods)]
+        told = {pod_key(pod): self.metrics.answer for pod in pods[: self.asked]}
         adjuster = ReplicaAdjuster(
             engine=msgspec.structs.replace(
                 engine, metadata=msgspec.structs.replace(engine.metadata, annotations=annotations)
             ),
             spec=a_spec(replicas=self.replicas, auto_stop=self.policy),
             engine_class=None,
-            pods=[a_pod(f"eng-g0-{index}") for index in range(self.pods)],
-            scrape=partial(fetch_activity, self.metrics),
+            pods=pods,
+            answers=Answers(asked_at=self.asked_at, told=told) if self.asked_at else None,
             writer=self.server,
             now=NOON,
             most_replicas=self.most_replicas,
@@ -116,8 +112,39 @@ async def test_given_a_person_was_quicker_then_their_edit_wins() -> None:
 
 
 async def test_given_a_parked_engine_then_pods_on_their_way_out_are_not_asked() -> None:
-    setting = Setting(replicas=0, pods=1, phase="stopped", metrics=Unasked())
-    assert (await setting.adjust(a_status(phase="stopped"))).status.auto_stop_reason == "Stopped"
+    adjusted = await Setting(replicas=0, pods=1, phase="stopped").adjust(a_status(phase="stopped"))
+    assert (adjusted.status.auto_stop_reason, adjusted.poll_interval) == ("Stopped", None)
+
+
+NOT_YET = [
+    pytest.param(Setting(asked_at=None), id="nobody-asked"),
+    pytest.param(Setting(asked_at=NOON - 11 * SECOND), id="too-long-ago"),
+    pytest.param(Setting(asked_at=NOON + SECOND), id="before-the-clock-went-back"),
+    pytest.param(Setting(asked=1), id="not-all-of-them"),
+]
+
+
+@pytest.mark.parametrize("setting", NOT_YET)
+async def test_given_no_answer_yet_then_nothing_is_parked_and_what_was_said_stays(setting: Setting) -> None:
+    status = a_status(last_activity_time=NOON - 60 * MINUTE, auto_stop_reason="ActivityObserved")
+    adjusted = await setting.adjust(status)
+    assert (setting.server.patches, adjusted.status) == ([], status)
+    assert adjusted.poll_interval == MINUTE
+
+
+@pytest.mark.parametrize("reason", ["", "Disabled", "Stopped", "ScheduleActive", "Idle"])
+async def test_given_no_answer_yet_of_an_engine_that_got_nodes_then_it_is_initializing(reason: str) -> None:
+    adjusted = await Setting(asked_at=None).adjust(a_status(auto_stop_reason=reason))
+    assert (adjusted.status.auto_stop_reason, adjusted.status.last_activity_time) == ("Initializing", NOON)
+    later = await Setting(asked_at=None).adjust(a_status(auto_stop_reason=reason, last_activity_time=NOON - MINUTE))
+    assert (later.status.auto_stop_reason, later.status.last_activity_time) == ("Initializing", NOON - MINUTE)
+
+
+async def test_given_the_same_answer_twice_then_it_is_news_once() -> None:
+    setting = Setting(metrics=Metrics(running=1), asked_at=NOON - 5.5 * SECOND)
+    first = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert first.status.last_activity_time == NOON - 6 * SECOND
+    assert (await setting.adjust(first.status)).status == first.status
 
 
 async def test_given_quiet_then_nothing_is_written() -> None:

@@ -26,6 +26,7 @@ def seen(**fields: Any) -> Observation:
         "wake_requested_at": None,
         "wake_handled_at": None,
         "active_queries": 0,
+        "looked_at": NOON,
     }
     return Observation(**(defaults | fields))
 

@@ -3,12 +3,15 @@ from typing import Any
 
 import pytest
 
+from firebolt_operator.engine.answers import Activity, Answers, pod_key
 from firebolt_operator.engine.decide.draining import (
     Drained,
     DrainRules,
     KeepWaiting,
     TimedOut,
     decide_drain,
+    judge_answers,
+    must_ask,
     needs_probe,
 )
 from firebolt_operator.engine.facts import DrainVerdict, EngineFacts, GenerationFacts, PodCount
@@ -122,3 +125,66 @@ def test_given_the_statefulset_is_gone_then_drained() -> None:
 def test_probe(rules: DrainRules, since_switch: timedelta, expected: bool) -> None:
     status = a_status(phase="draining", draining_generation=0, switched_at=NOON - since_switch)
     assert needs_probe(status, draining(None), rules, NOON) is expected
+
+
+def answers(*told: Activity | str, asked_ago: timedelta = 0 * SECOND) -> Answers:
+    pods = a_generation(0).running_pods
+    return Answers(asked_at=NOON - asked_ago, told={pod_key(pod): each for pod, each in zip(pods, told, strict=False)})
+
+
+def judge(known: Answers | None, facts: EngineFacts | None = None) -> DrainVerdict | None:
+    """Forty seconds after the switch, five after the settle time."""
+    status = a_status(phase="draining", draining_generation=0, switched_at=NOON - 40 * SECOND)
+    return judge_answers(known, status, facts or draining(None), drain_rules(), NOON)
+
+
+QUIET, WORKING = Activity(0, 0), Activity(1, 0)
+SILENT = DrainVerdict(is_drained=False, problem="drain probe failed on pod eng-g0-1 (gen 0): no answer")
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        pytest.param(None, None, id="nobody-was-asked"),
+        pytest.param(answers(QUIET, QUIET), IDLE, id="all-are-idle"),
+        pytest.param(answers(QUIET, WORKING), BUSY, id="one-is-busy"),
+        pytest.param(answers(QUIET, "no answer"), SILENT, id="one-is-silent"),
+        pytest.param(answers(QUIET), None, id="one-was-not-asked"),
+        pytest.param(answers(QUIET, QUIET, asked_ago=5 * SECOND), IDLE, id="asked-when-it-had-settled"),
+        pytest.param(answers(QUIET, QUIET, asked_ago=6 * SECOND), None, id="asked-before-it-had-settled"),
+        pytest.param(answers(WORKING, QUIET, asked_ago=6 * SECOND), None, id="busy-before-it-had-settled"),
+        pytest.param(answers(QUIET, QUIET, asked_ago=-SECOND), None, id="asked-before-the-clock-went-back"),
+    ],
+)
+def test_answers(known: Answers | None, expected: DrainVerdict | None) -> None:
+    assert judge(known) == expected
+
+
+def test_given_idleness_of_long_ago_then_pods_are_asked_again_and_busy_ones_stay_busy_meanwhile() -> None:
+    status = a_status(phase="draining", draining_generation=0, switched_at=NOON - 600 * SECOND)
+    for known, expected in (
+        (answers(QUIET, QUIET, asked_ago=30 * SECOND), IDLE),
+        (answers(QUIET, QUIET, asked_ago=31 * SECOND), None),
+        (answers(QUIET, WORKING, asked_ago=31 * SECOND), BUSY),
+    ):
+        assert judge_answers(known, status, draining(None), drain_rules(), NOON) == expected
+
+
+def test_given_no_pod_that_could_have_queries_then_nobody_is_asked() -> None:
+    verdict = judge(None, draining(None, draining=a_generation(0, replicas=0)))
+    assert verdict == IDLE
+    assert not must_ask(None, verdict, drain_rules(), NOON)
+
+
+@pytest.mark.parametrize(
+    ("known", "verdict", "expected"),
+    [
+        pytest.param(None, None, True, id="nothing-is-known"),
+        pytest.param(answers(QUIET), None, True, id="what-is-known-does-not-count"),
+        pytest.param(answers(QUIET, QUIET, asked_ago=9 * SECOND), IDLE, False, id="idle"),
+        pytest.param(answers(WORKING, QUIET, asked_ago=4 * SECOND), BUSY, False, id="busy-a-moment-ago"),
+        pytest.param(answers(WORKING, QUIET, asked_ago=5 * SECOND), BUSY, True, id="busy-an-interval-ago"),
+    ],
+)
+def test_who_is_asked(known: Answers | None, verdict: DrainVerdict | None, expected: bool) -> None:
+    assert must_ask(known, verdict, drain_rules(), NOON) is expected

@@ -1,6 +1,7 @@
 import pytest
 
-from firebolt_operator.engine.observe.gauges import Activity, gauge, parse_activity
+from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.observe.gauges import gauge, parse_activity
 
 
 @pytest.mark.parametrize(

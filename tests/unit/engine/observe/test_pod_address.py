@@ -6,14 +6,13 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 import pytest
 
 from firebolt_operator.api.names import PORT_ENGINE_METRICS
-from firebolt_operator.engine.facts import DrainVerdict
+from firebolt_operator.engine.answers import Activity
 from firebolt_operator.engine.observe import scrape
-from firebolt_operator.engine.observe.scrape import PodAddress, fetch_activity, probe_drain
+from firebolt_operator.engine.observe.scrape import PodAddress, fetch_activity
 from firebolt_operator.errors import TransientError
 from tests.support.engines import a_pod
 
@@ -21,7 +20,6 @@ from tests.support.engines import a_pod
 HERE, THERE = (str(ipaddress.IPv4Address("127.64.0.0") + 2 * os.getpid() + each) for each in range(2))
 IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n"
 Answer = Callable[[], bytes | None]
-ASKED = partial(fetch_activity, PodAddress())
 
 
 def answer(status: int = 200, body: str = IDLE, *headers: str) -> Answer:
@@ -127,39 +125,35 @@ async def test_given_no_address_or_nobody_there_then_it_is_told() -> None:
         await metrics_of(HERE)
 
 
+PODS = (a_pod("one", ip=HERE), a_pod("two", ip=THERE))
+
+
 async def test_given_pods_that_never_answer_then_they_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scrape, "CONNECT_SECONDS", 0.1)
     async with pod_at(HERE, silence), pod_at(THERE, silence):
-        verdict = await probe_drain(ASKED, [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
-    assert not verdict.is_drained
-    assert verdict.problem.startswith("drain probe failed on pod one (gen 4): ")
+        answers = await fetch_activity(PodAddress(), PODS)
+    assert [isinstance(each, str) and each != "" for each in answers] == [True, True]
 
 
 async def test_given_several_pods_then_all_are_asked_at_once() -> None:
     """Each answers only when the other has been asked as well: asked one after the other, none ever would."""
     both_asked = asyncio.Barrier(2)
     async with pod_at(HERE, answer(), both_asked), pod_at(THERE, answer(), both_asked):
-        verdict = await probe_drain(ASKED, [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
-    assert verdict == DrainVerdict(is_drained=True)
+        assert await fetch_activity(PodAddress(), PODS) == [Activity(0, 0), Activity(0, 0)]
 
 
 @pytest.mark.parametrize(
-    ("body", "verdict"),
+    ("body", "expected"),
     [
-        pytest.param(IDLE, DrainVerdict(is_drained=True), id="idle"),
-        pytest.param(IDLE.replace("s 0", "s 1", 1), DrainVerdict(is_drained=False), id="busy"),
+        pytest.param(IDLE, Activity(0, 0), id="idle"),
+        pytest.param(IDLE.replace("s 0", "s 1", 1), Activity(1, 0), id="busy"),
         pytest.param(
             "hello\n",
-            DrainVerdict(
-                is_drained=False,
-                problem="drain probe failed on pod two (gen 4): metrics answer lacks firebolt_running_queries"
-                " and firebolt_suspended_queries",
-            ),
+            "metrics answer lacks firebolt_running_queries and firebolt_suspended_queries",
             id="not-metrics",
         ),
     ],
 )
-async def test_given_two_pods_then_both_must_be_idle(body: str, verdict: DrainVerdict) -> None:
+async def test_given_two_pods_then_each_answers_for_itself(body: str, expected: Activity | str) -> None:
     async with pod_at(HERE, answer()), pod_at(THERE, answer(body=body)):
-        found = await probe_drain(ASKED, [a_pod("one", ip=HERE), a_pod("two", ip=THERE)], 4)
-    assert found == verdict
+        assert await fetch_activity(PodAddress(), PODS) == [Activity(0, 0), expected]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from firebolt_operator.engine.observe.gauges import Activity
+from firebolt_operator.engine.answers import Activity
 from firebolt_operator.engine.observe.scrape_places import PATIENCE, PODS_AT_ONCE, ScrapePlaces
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import TransientError
@@ -37,7 +37,7 @@ class Pods:
 
 
 async def test_given_pods_then_each_answers_for_itself() -> None:
-    places, pods = ScrapePlaces(ManualClock(), passes=16), Pods(failing={"b"})
+    places, pods = ScrapePlaces(ManualClock(), engines=16), Pods(failing={"b"})
     answers = await places.fetch_activity(pods, [a_pod("a"), a_pod("b"), a_pod("c")])
     assert answers == [IDLE, "HTTP 500", IDLE]
     assert await places.fetch_activity(pods, []) == []
@@ -56,7 +56,7 @@ async def hang(places: ScrapePlaces, clock: ManualClock, pods: Pods, asked: Sequ
 
 async def test_given_a_pod_that_hung_then_it_is_left_alone_longer_each_time_and_others_are_not() -> None:
     clock, pods = ManualClock(), Pods(hanging={"a"}, failing={"b"})
-    places, asked = ScrapePlaces(clock, passes=16), [a_pod("a"), a_pod("b"), a_pod("c")]
+    places, asked = ScrapePlaces(clock, engines=16), [a_pod("a"), a_pod("b"), a_pod("c")]
     assert await hang(places, clock, pods, asked) == ["timed out", "HTTP 500", IDLE]
     pauses = list[float]()
     for _ in range(4):
@@ -74,7 +74,7 @@ async def test_given_a_pod_that_hung_then_it_is_left_alone_longer_each_time_and_
 
 async def test_given_a_pod_that_answers_again_then_its_silence_is_forgotten() -> None:
     clock, pods = ManualClock(), Pods(hanging={"a"})
-    places, asked = ScrapePlaces(clock, passes=16), [a_pod("a")]
+    places, asked = ScrapePlaces(clock, engines=16), [a_pod("a")]
     await hang(places, clock, pods, asked)
     assert await places.fetch_activity(pods, asked) == ["did not answer in time; asked again in 10 s"]
     await clock.advance(10)
@@ -88,7 +88,7 @@ async def test_given_a_pod_that_answers_again_then_its_silence_is_forgotten() ->
 
 async def test_given_a_successor_at_another_address_then_it_is_asked() -> None:
     clock, pods = ManualClock(), Pods(hanging={"a"})
-    places = ScrapePlaces(clock, passes=16)
+    places = ScrapePlaces(clock, engines=16)
     await hang(places, clock, pods, [a_pod("a", ip="10.0.0.1")])
     pods.hanging.clear()
     assert await places.fetch_activity(pods, [a_pod("a", ip="10.0.0.2")]) == [IDLE]
@@ -96,7 +96,7 @@ async def test_given_a_successor_at_another_address_then_it_is_asked() -> None:
 
 async def test_given_a_namespace_full_of_hanging_pods_then_it_is_told_at_once_and_others_go_on() -> None:
     clock, pods = ManualClock(), Pods(hanging={f"h{index}" for index in range(4)})
-    places = ScrapePlaces(clock, passes=16)
+    places = ScrapePlaces(clock, engines=16)
     async with asyncio.TaskGroup() as group:
         for index in range(4):
             group.create_task(places.fetch_activity(pods, [a_pod(f"h{index}")]))
@@ -110,7 +110,7 @@ async def test_given_a_namespace_full_of_hanging_pods_then_it_is_told_at_once_an
 
 async def test_given_neighbours_that_have_only_just_begun_then_one_waits_for_them() -> None:
     clock, pods = ManualClock(), Pods(hanging={f"h{index}" for index in range(4)})
-    places = ScrapePlaces(clock, passes=16)
+    places = ScrapePlaces(clock, engines=16)
     async with asyncio.TaskGroup() as group:
         for index in range(4):
             group.create_task(places.fetch_activity(pods, [a_pod(f"h{index}")]))
@@ -125,7 +125,7 @@ async def test_given_neighbours_that_have_only_just_begun_then_one_waits_for_the
 async def test_given_an_engine_of_many_hanging_pods_then_it_does_not_take_all_that_the_door_sends() -> None:
     names = [f"h{index}" for index in range(PODS_AT_ONCE + 5)]
     pods = Pods(hanging=set(names))
-    places = ScrapePlaces(ManualClock(), passes=16)
+    places = ScrapePlaces(ManualClock(), engines=16)
     async with asyncio.TaskGroup() as group:
         group.create_task(places.fetch_activity(pods, [a_pod(name) for name in names]))
         await idle()
@@ -135,12 +135,12 @@ async def test_given_an_engine_of_many_hanging_pods_then_it_does_not_take_all_th
 
 
 async def test_given_a_single_worker_then_there_is_still_a_place() -> None:
-    assert await ScrapePlaces(ManualClock(), passes=1).fetch_activity(Pods(), [a_pod("a")]) == [IDLE]
+    assert await ScrapePlaces(ManualClock(), engines=1).fetch_activity(Pods(), [a_pod("a")]) == [IDLE]
 
 
 async def test_given_a_pass_that_is_cancelled_then_its_place_is_free_again() -> None:
     pods = Pods(hanging={"a"})
-    places = ScrapePlaces(ManualClock(), passes=4)
+    places = ScrapePlaces(ManualClock(), engines=4)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await places.fetch_activity(pods, [a_pod("a")])
@@ -149,7 +149,7 @@ async def test_given_a_pass_that_is_cancelled_then_its_place_is_free_again() -> 
 
 async def test_given_one_who_waited_for_the_only_place_then_the_next_one_finds_it_taken() -> None:
     pods = Pods(hanging={"first", "second", "third"})
-    places = ScrapePlaces(ManualClock(), passes=4)
+    places = ScrapePlaces(ManualClock(), engines=4)
     async with asyncio.TaskGroup() as group:
         group.create_task(places.fetch_activity(pods, [a_pod("first")]))
         group.create_task(places.fetch_activity(pods, [a_pod("second")]))
