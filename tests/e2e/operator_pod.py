@@ -54,8 +54,7 @@ async def leading_operator(environment: Environment, client: KubeClient) -> Oper
 async def _leading(client: KubeClient) -> Manifest | None:
     lease = await client.get(Ref(LEASES, NAMESPACE, LEASE_NAME))
     holder = str((lease or {}).get("spec", {}).get("holderIdentity", ""))
-    pods = await client.list(Scope(resource=PODS, namespace=NAMESPACE, labels=_LABELS))
-    living = [pod for pod in pods if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
+    living = [pod for pod in await _pods(client) if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
     return next((pod for pod in living if holder.startswith(pod["metadata"]["name"])), None)
 
 
@@ -63,12 +62,24 @@ async def _leading(client: KubeClient) -> Manifest | None:
 async def operator_away(environment: Environment, client: KubeClient) -> AsyncGenerator[None]:
     """It does nothing more from the beginning on, and comes back afterwards. Without SIGKILL it would take its time."""
     operator = await leading_operator(environment, client)
+    await _until_alone(operator, client)
     await _scale(environment, 0)
     await asyncio.to_thread(kill, operator.process)
     try:
         yield
     finally:
         await _scale(environment, 1)
+
+
+async def _until_alone(operator: OperatorPod, client: KubeClient) -> None:
+    """One that leaves, of a test before, serves webhooks to its end."""
+    async with asyncio.timeout(_SECONDS):
+        while {pod["metadata"]["name"] for pod in await _pods(client)} != {operator.name}:  # noqa: ASYNC110 - polls
+            await asyncio.sleep(_LOOK_EVERY_SECONDS)
+
+
+async def _pods(client: KubeClient) -> list[Manifest]:
+    return await client.list(Scope(resource=PODS, namespace=NAMESPACE, labels=_LABELS))
 
 
 async def _scale(environment: Environment, replicas: int) -> None:
