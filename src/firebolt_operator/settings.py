@@ -49,6 +49,12 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="drain-settle", default="35s", help="shortest time a switched-off generation keeps running; 0 for none"),
     Flag(name="concurrent-passes", kind=Kind.NUMBER, default="16", help="objects of one kind worked on at a time"),
     Flag(
+        name="max-rolling",
+        kind=Kind.NUMBER,
+        default="0",
+        help="engines that roll at a time because of one class or default image; 0 for no limit",
+    ),
+    Flag(
         name="scrapes-per-second",
         kind=Kind.NUMBER,
         default="100",
@@ -145,6 +151,7 @@ class Settings:
     engine_max_replicas: int
     drain_settle: timedelta
     concurrent_passes: int
+    max_rolling: int  # engines at a time for one and the same cause; 0: no limit
     scrapes_per_second: int  # through the API server; 0: no limit
     images: Images
     logs: LogSettings
@@ -169,6 +176,7 @@ def parse_settings(words: Sequence[str], environment: Mapping[str, str]) -> Sett
         engine_max_replicas=_most_replicas(values["engine-max-replicas"]),
         drain_settle=_drain_settle(values["drain-settle"]),
         concurrent_passes=_at_least("concurrent-passes", values["concurrent-passes"], 1),
+        max_rolling=_at_least("max-rolling", values["max-rolling"], 0),
         scrapes_per_second=_at_least("scrapes-per-second", values["scrapes-per-second"], 0),
         images=_images(values),
         logs=parse_log_settings(values),

@@ -123,6 +123,7 @@ class OneEngine:
     caches: EngineCaches = field(default_factory=lambda: engine_caches((), ""))
     instance: Manifest = field(default_factory=lambda: INSTANCE)
     answered: Callable[[Key], None] = lambda _key: None
+    max_rolling: int = 0
     api: MemoryApi = field(init=False)
     lane: ScrapeLane = field(init=False)
 
@@ -160,6 +161,7 @@ class OneEngine:
                 images=EngineImages(engine="engine:1", ui="ui:1"),
                 bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
                 drain_settle=timedelta(0),
+                max_rolling=self.max_rolling,
             ),
             scrapes=self.lane,
             blueprint=MemoisedRenderer(),

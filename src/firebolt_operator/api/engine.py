@@ -110,6 +110,11 @@ class EngineStatus(Model, frozen=True, kw_only=True):
     last_scaled_at: Annotated[Instant | None, note("When auto-stop last changed the number of nodes.")] = None
     auto_stop_reason: Annotated[str, note("Why auto-stop decided what it decided.")] = ""
     wake_handled_at: Annotated[Instant | None, note("Newest wake request that was acted on.")] = None
+    settled_generation: Annotated[
+        Int64, note("metadata.generation that what runs was last found equal to; kept with --max-rolling.")
+    ] = 0
+    settled_class: Annotated[str, note("The class and its metadata.generation at that time.")] = ""
+    rollout_cause: Annotated[str, note("What it rolls for, or waits to, together with other engines.")] = ""
     observed_auth_hash: Annotated[str, note("Authentication settings of the stable generation.")] = ""
     observed_engine_tls_hash: Annotated[str, note("TLS settings of the stable generation.")] = msgspec.field(
         default="", name="observedEngineTLSHash"

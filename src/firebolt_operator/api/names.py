@@ -177,6 +177,7 @@ class EngineReason(StrEnum):
     STOPPED = "Stopped"
     ROLLING = "Rolling"
     PODS_NOT_READY = "PodsNotReady"
+    QUEUED = "Queued"
     ENGINE_READY = "EngineReady"
     EXTERNAL_FINALIZER = "ExternalFinalizer"
     STATEFULSET_WARNING = "StatefulSetWarning"

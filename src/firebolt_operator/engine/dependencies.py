@@ -19,6 +19,7 @@ from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.engine.observe.diagnosis import EventLookup
 from firebolt_operator.engine.observe.metrics import EngineRecorder
 from firebolt_operator.engine.observe.observer import Observer
+from firebolt_operator.engine.observe.rolling_slots import RollingSlots
 from firebolt_operator.engine.observe.scrape_lane import ScrapeLane
 from firebolt_operator.engine.preconditions import Preconditions
 from firebolt_operator.kube.ports import Reader, Writer
@@ -64,6 +65,10 @@ class EngineDependencies:
             verdicts=LastValueMemo[TemplateVerdict](),
             auth=EngineAuthentication(self.auth),
         )
+
+    @cached_property
+    def rolling(self) -> RollingSlots:
+        return RollingSlots(self.caches.engines, self.settings.max_rolling, self.settings.images.engine)
 
     @cached_property
     def event_lookup(self) -> EventLookup:

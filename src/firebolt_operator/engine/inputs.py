@@ -19,6 +19,7 @@ class ClassInfo:
 
     name: str
     spec: EngineClassSpec
+    generation: int = 0  # metadata.generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class EngineSettings:
     images: EngineImages
     bounds: ResourceBounds
     drain_settle: timedelta
+    max_rolling: int = 0  # engines that roll at a time for the same cause; 0: as many as there are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ class Plan:
     warnings: tuple[Warn, ...] = ()
     news: tuple[News, ...] = ()  # true once the status is stored
     waiting_for: str = ""  # for people, in the Rolling message
+    queued: str = ""  # for people: what it waits for before it rolls
     is_at_rest: bool = False  # what runs was compared with what is asked for, and is the same
 
     @property

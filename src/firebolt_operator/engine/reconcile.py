@@ -44,6 +44,7 @@ from firebolt_operator.look_again import After, WhenChanged, sooner
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest, News
 from firebolt_operator.runtime.controller import Outcome
+from firebolt_operator.runtime.objects import Key
 
 GATE_WAIT = After(timedelta(seconds=10))
 BACKLOG_WAIT = After(timedelta(seconds=2))
@@ -74,6 +75,8 @@ class EnginePass:
             raise
         except OperatorError as err:
             errors.append(err)
+        finally:
+            self._dependencies.rolling.release(self._key)
         # Last, and whatever happened before: an engine that never comes to rest is exactly the one that leaks. Not
         # after a RuntimeError: a status that contradicts itself condemns nothing.
         swept = await self._dependencies.sweeper.sweep(self._engine)
@@ -174,9 +177,15 @@ class EnginePass:
         self._dependencies.scrapes.ask(topic, self._spec.instance_ref, pods)
 
     def _topic(self, purpose: Purpose) -> Topic:
-        return Topic((self._engine.metadata.namespace, self._engine.metadata.name), purpose)
+        return Topic(self._key, purpose)
+
+    @property
+    def _key(self) -> Key:
+        return self._engine.metadata.namespace, self._engine.metadata.name
 
     def _decide(self, met: Met) -> Plan:
+        rolling = self._dependencies.rolling
+        origin = rolling.origin(self._engine, self._spec, met.engine_class)
         situation = Situation(
             spec=self._spec,
             uid=self._engine.metadata.uid,
@@ -185,9 +194,14 @@ class EnginePass:
             blueprint=self._blueprint(met.engine_class, met.instance),
             drain=met.drain,
             now=self._now,
+            turn=rolling.turn(self._engine, origin, self._observed.current.statefulset),
+            origin=origin,
             unresolved=met.unresolved,
         )
-        return decide_phase(situation)
+        plan = decide_phase(situation)
+        if plan.status.current_generation != self._engine.status.current_generation and plan.status.rollout_cause:
+            rolling.claim(self._key, plan.status.rollout_cause)
+        return plan
 
     def _blueprint(self, engine_class: ClassInfo | None, instance: InstanceInfo) -> Blueprint:
         metadata = self._engine.metadata
@@ -236,7 +250,13 @@ class EnginePass:
         verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
         lookup = self._dependencies.event_lookup
         verdict = await lookup.diagnose(verdict, self._observed, self._spec.replicas, self._now)
-        found = Findings(ready=verdict, to_mend=terms.to_mend, overdue=overdue, is_at_rest=plan.is_at_rest)
+        found = Findings(
+            ready=verdict,
+            to_mend=terms.to_mend,
+            overdue=overdue,
+            queued=plan.queued,
+            is_at_rest=plan.is_at_rest,
+        )
         return self._report.concluded(status, found)
 
     async def _adjust_replicas(self, status: EngineStatus, inherited: ClassInfo | None) -> Adjustment:

@@ -5,6 +5,7 @@ from typing import Final
 BY_ENGINE: Final = "engine"
 BY_INSTANCE: Final = "instance"
 BY_CLASS: Final = "class"
+BY_CAUSE: Final = "cause"  # of a rollout that concerns many engines
 
 
 def term(namespace: str, name: str) -> str:

@@ -99,6 +99,7 @@ def _engine_controller(
             images=EngineImages(engine=settings.images.engine, ui=settings.images.ui),
             bounds=factory.bounds,
             drain_settle=settings.drain_settle,
+            max_rolling=settings.max_rolling,
         ),
         scrapes=lane,
         blueprint=MemoisedRenderer(),
@@ -109,6 +110,7 @@ def _engine_controller(
     controller = factory.controller(CONTROLLER_ENGINE, "FireboltEngine", queue, passes.run)
     referring = engine_watches.EnginesOf(caches.engines)
     controller.watches(caches.engines, engine_watches.engine_changed)
+    controller.watches(caches.engines, dependencies.rolling.changed)
     controller.watches(caches.instances, referring.instance_changed)
     controller.watches(caches.engine_classes, referring.class_changed)
     controller.watches(caches.pods, referring.pod_changed)

@@ -67,6 +67,7 @@ OTHERWISE: dict[str, Any] = {
     "engineResourceBounds.maxEphemeralStorage": "8Gi",
     "engineResourceBounds.maxReplicas": 7,
     "drainSettle": "8s",
+    "maxRolling": 5,
     "defaultImages.engine": "x/engine:1",
     "defaultImages.metadata": "x/metadata:1",
     "defaultImages.gateway": "x/gateway:1",

@@ -123,6 +123,7 @@ def test_the_operator_understands_every_argument() -> None:
             "maxReplicas": 40,
         },
         "drainSettle": "8s",
+        "maxRolling": 5,
         "defaultImages": {"engine": "x/engine:1", "ui": "x/ui:2"},
         "image": {"repository": "x/operator", "tag": "v9", "pullPolicy": "Always"},
     }
@@ -133,6 +134,7 @@ def test_the_operator_understands_every_argument() -> None:
     assert (settings.engine_max_cpu, settings.engine_max_memory) == ("32", "256Gi")
     assert settings.engine_max_replicas == 40
     assert settings.drain_settle.total_seconds() == 8
+    assert settings.max_rolling == 5
     assert (settings.images.engine, settings.images.ui) == ("x/engine:1", "x/ui:2")
     assert (settings.images.wake_agent, settings.images.wake_agent_pull_policy) == ("x/operator:v9", "Always")
     assert (settings.metrics.bind_address, settings.metrics.secure) == (":8443", True)
@@ -141,7 +143,7 @@ def test_the_operator_understands_every_argument() -> None:
 def test_by_default_no_argument_narrows_anything() -> None:
     settings = parse_settings(arguments(rendered({})), {})
     assert (settings.namespaces, settings.watch_label_selector, settings.engine_max_cpu) == ((), "", "")
-    assert settings.engine_max_replicas == 1000
+    assert (settings.engine_max_replicas, settings.max_rolling) == (1000, 0)
     assert settings.drain_settle == parse_settings([], {}).drain_settle
     assert settings.images.wake_agent == "localhost/firebolt-operator:v0.1.0"
 

@@ -18,7 +18,7 @@ from tests.support.manual_clock import ManualClock
 from tests.support.one_engine import MemoryApi, OneEngine
 from tests.support.recorders import PassNotes, QueueNotes
 
-ENGINES, NAMESPACES, WORKERS = 100, 20, 16
+ENGINES, NAMESPACES, WORKERS = 200, 20, 16
 POLICY: Manifest = {"enabled": True, "activeReplicas": 2, "pollInterval": "1s"}
 TEMPLATE: Manifest = {"metadata": {"labels": {"edited": "yes"}}}
 

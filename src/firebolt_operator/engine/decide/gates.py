@@ -47,7 +47,8 @@ def class_gate(reference: Ref, engine_class: FireboltEngineClass | None) -> Clas
     if problem:
         text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
         return Refusal(Verdict(status="False", reason=EngineReason.CLASS_UNREADY, message=text))
-    return ClassInfo(name=reference.name, spec=engine_class.spec or EngineClassSpec(template={}))
+    spec = engine_class.spec or EngineClassSpec(template={})
+    return ClassInfo(name=reference.name, spec=spec, generation=engine_class.metadata.generation)
 
 
 def _class_problem(engine_class: FireboltEngineClass) -> str:

@@ -34,6 +34,7 @@ from firebolt_operator.look_again import After, LookAgain
 from firebolt_operator.refs import Manifest, Warn
 
 REST = After(timedelta(seconds=30))
+ASK_AROUND = After(timedelta(seconds=2))  # until the others, who are looked at meanwhile, have said that they wait too
 
 
 def decide_phase(situation: Situation) -> Plan:
@@ -85,13 +86,34 @@ def _decide_terminal(situation: Situation) -> Plan:
     if why is not None:
         # The number is persisted before any object of that generation exists, so no crash can leave objects behind
         # that the status has not heard of.
-        return _start_generation(situation, why, deletes=())
+        must_wait = _must_wait(situation)
+        return _queue(situation, why) if must_wait else _start_generation(situation, why, deletes=())
     return Plan(
         reason="at rest",
-        status=_settled(situation),
+        status=_noted_origin(situation, _settled(situation)),
         look_again=REST,
         ensures=_missing_children(situation),
         is_at_rest=True,
+    )
+
+
+def _must_wait(situation: Situation) -> bool:
+    """First it says that it waits, so that all who do are known, and the first of them by name goes first."""
+    current, turn = situation.facts.current, situation.turn
+    if not turn.cause or is_lost(current, situation.uid) or is_taken(current, situation.uid):
+        return False
+    return situation.status.rollout_cause != turn.cause or not turn.has_room
+
+
+def _queue(situation: Situation, why: str) -> Plan:
+    cause = situation.turn.cause
+    is_known = situation.status.rollout_cause == cause
+    return Plan(
+        reason=f"waits for its turn to roll: {why}",
+        status=msgspec.structs.replace(situation.status, rollout_cause=cause),
+        look_again=REST if is_known else ASK_AROUND,
+        ensures=_missing_children(situation),
+        queued=f"waits for its turn among the engines that roll because of {cause}; what runs goes on serving",
     )
 
 
@@ -123,6 +145,7 @@ def _settled(situation: Situation) -> EngineStatus:
         observed_engine_tls_hash=annotations.get(names.ANNOTATION_ENGINE_TLS_HASH, ""),
         observed_engine_serving_cert_fp="",
         observed_engine_serving_cert_gen=0,
+        rollout_cause="",
     )
 
 
@@ -273,7 +296,12 @@ def _arrived(situation: Situation, status: EngineStatus, reason: str, deletes: t
     """Compared with the spec right away: it is told only once that the engine has come to rest."""
     done = _settled(replace(situation, status=status))
     is_at_rest = not situation.unresolved and _is_as_asked(situation)
-    return Plan(reason=reason, status=done, look_again=AT_ONCE, deletes=deletes, is_at_rest=is_at_rest)
+    status = _noted_origin(situation, done) if is_at_rest else done
+    return Plan(reason=reason, status=status, look_again=AT_ONCE, deletes=deletes, is_at_rest=is_at_rest)
+
+
+def _noted_origin(situation: Situation, status: EngineStatus) -> EngineStatus:
+    return situation.origin.settled(status) if situation.origin else status
 
 
 def _is_as_asked(situation: Situation) -> bool:
@@ -297,6 +325,7 @@ def _start_generation(situation: Situation, why: str, *, deletes: tuple[Delete, 
         situation.status,
         phase=EnginePhase.CREATING,
         current_generation=situation.status.current_generation + 1,
+        rollout_cause=situation.turn.cause,
     )
     return Plan(reason=f"new generation: {why}", status=status, look_again=AT_ONCE, deletes=deletes)
 

@@ -23,6 +23,7 @@ class Findings:
     ready: Verdict
     to_mend: Stalled | None = None  # what a person must do, whatever serves meanwhile
     overdue: Stalled | None = None  # a generation that should have been ready by now
+    queued: str = ""  # what it waits for before it rolls
     is_at_rest: bool = False
 
     def progress(self) -> Progress:
@@ -32,6 +33,8 @@ class Findings:
             return told
         if self.overdue is not None:
             return self.overdue
+        if self.queued:
+            return Reconciling(EngineReason.QUEUED, self.queued)
         if told is None and not self.is_at_rest:
             # It has just come to rest on what it was asked for when it set out; whether that still holds comes next.
             return Reconciling(EngineReason.ROLLING, f"{self.ready.message}; comparing it with the spec")

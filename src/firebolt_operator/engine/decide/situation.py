@@ -6,6 +6,7 @@ from datetime import datetime
 from firebolt_operator.api.engine import EngineSpec, EngineStatus
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.draining import DrainRules
+from firebolt_operator.engine.decide.rolling import UNLIMITED, Origin, Turn
 from firebolt_operator.engine.facts import EngineFacts
 
 
@@ -18,4 +19,6 @@ class Situation:
     blueprint: Blueprint
     drain: DrainRules
     now: datetime
+    turn: Turn = UNLIMITED
+    origin: Origin | None = None  # None where nobody counts who rolls
     unresolved: str = ""  # why the blueprint knows nothing of the instance, asked only where objects were lost

@@ -27,7 +27,7 @@ from firebolt_operator.engine.views import (
     decode_pod,
     decode_statefulset,
 )
-from firebolt_operator.reconciling.indexes import BY_CLASS, BY_ENGINE, BY_INSTANCE, term
+from firebolt_operator.reconciling.indexes import BY_CAUSE, BY_CLASS, BY_ENGINE, BY_INSTANCE, term
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -69,7 +69,7 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
             FIREBOLT_ENGINES,
             parse_engine,
             coverage=ours,
-            indexes={BY_INSTANCE: _instance_of, BY_CLASS: _class_of},
+            indexes={BY_INSTANCE: _instance_of, BY_CLASS: _class_of, BY_CAUSE: _cause_of},
             most_bytes=MOST_BYTES,
         ),
         engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours, most_bytes=MOST_BYTES),
@@ -98,6 +98,10 @@ def _child_cache(resource: Resource, decode: Callable[[bytes], Child], namespace
 
 def _instance_of(engine: FireboltEngine) -> list[str]:
     return [term(engine.metadata.namespace, engine.spec.instance_ref)] if engine.spec else []
+
+
+def _cause_of(engine: FireboltEngine) -> list[str]:
+    return [engine.status.rollout_cause] if engine.status.rollout_cause else []
 
 
 def _class_of(engine: FireboltEngine) -> list[str]:

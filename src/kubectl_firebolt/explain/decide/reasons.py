@@ -26,6 +26,9 @@ ENGINE_FIXES: Final[Mapping[str, str]] = {
     EngineReason.STOPPED: "start it",
     EngineReason.ROLLING: "give it time",
     EngineReason.PODS_NOT_READY: "mend its pods",
+    EngineReason.QUEUED: (
+        "let those that roll before it arrive, or mend the one that is stalled; an edit of the engine itself goes first"
+    ),
     EngineReason.EXTERNAL_FINALIZER: "see that whoever set the finalizers that the message names takes them off",
     EngineReason.STATEFULSET_WARNING: "mend what the StatefulSet complains about; it tries again by itself",
     EngineReason.SPEC_INVALID: "correct the field that the message names, here or in the class that it names",

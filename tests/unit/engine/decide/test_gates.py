@@ -78,11 +78,11 @@ class TestClass:
     )
     def test_given_a_fit_class_then_engines_inherit_from_it(self, conditions: tuple[Manifest, ...]) -> None:
         found = class_gate(CLASS, self.a_class(*conditions))
-        assert found == ClassInfo(name="big", spec=EngineClassSpec(template={}))
+        assert found == ClassInfo(name="big", spec=EngineClassSpec(template={}), generation=1)
 
     def test_given_a_class_without_a_spec_then_there_is_nothing_to_inherit(self) -> None:
         bare = msgspec.structs.replace(self.a_class(), spec=None)
-        assert class_gate(CLASS, bare) == ClassInfo(name="big", spec=EngineClassSpec(template={}))
+        assert class_gate(CLASS, bare) == ClassInfo(name="big", spec=EngineClassSpec(template={}), generation=1)
 
     @pytest.mark.parametrize(
         ("conditions", "problem"),
