@@ -104,12 +104,20 @@ def test_objects(values: dict[str, Any], expected: list[str]) -> None:
     assert names(rendered(values)) == expected
 
 
-@pytest.mark.parametrize("values", [{}, {"watchNamespaces": ["a"]}], ids=["cluster", "namespace"])
-def test_rules_are_the_same_in_both_envelopes(values: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("values", "files"),
+    [
+        pytest.param({}, ["manager-rules", "definition-rules"], id="cluster"),
+        pytest.param({"watchNamespaces": ["a"]}, ["manager-rules"], id="namespace"),
+    ],
+)
+def test_rules_are_the_same_in_both_envelopes_but_for_what_no_role_can_grant(
+    values: dict[str, Any], files: list[str]
+) -> None:
     roles = [each for each in rendered(values) if each["metadata"]["name"] == "firebolt-operator-manager"]
-    assert [role["rules"] for role in roles if "rules" in role] == [
-        yaml.load((CHART / "files/manager-rules.yaml").read_text(), yaml.CSafeLoader)
-    ]
+    texts = [(CHART / f"files/{file}.yaml").read_text() for file in files]
+    expected = [rule for text in texts for rule in yaml.load(text, yaml.CSafeLoader)]
+    assert [role["rules"] for role in roles if "rules" in role] == [expected]
 
 
 def test_the_operator_understands_every_argument() -> None:
