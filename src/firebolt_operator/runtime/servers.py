@@ -115,7 +115,7 @@ class HttpServer:
 
     async def stop(self) -> None:
         self._is_leaving = True
-        if len(self.connections):
+        if self.farewell_seconds and len(self.connections):
             # Closed under a caller who is just writing to it, a connection costs that caller a request.
             await self.clock.sleep(self.farewell_seconds)
         if self._listening is not None:
