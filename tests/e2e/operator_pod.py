@@ -58,24 +58,23 @@ async def _leading(client: KubeClient) -> Manifest | None:
     return next((pod for pod in living if holder.startswith(pod["metadata"]["name"])), None)
 
 
+async def until_one_operator(client: KubeClient) -> None:
+    """One that leaves, of a test before, serves webhooks to its end."""
+    async with asyncio.timeout(_SECONDS):
+        while len(await _pods(client)) != 1:  # noqa: ASYNC110 - polls
+            await asyncio.sleep(_LOOK_EVERY_SECONDS)
+
+
 @asynccontextmanager
 async def operator_away(environment: Environment, client: KubeClient) -> AsyncGenerator[None]:
     """It does nothing more from the beginning on, and comes back afterwards. Without SIGKILL it would take its time."""
     operator = await leading_operator(environment, client)
-    await _until_alone(operator, client)
     await _scale(environment, 0)
     await asyncio.to_thread(kill, operator.process)
     try:
         yield
     finally:
         await _scale(environment, 1)
-
-
-async def _until_alone(operator: OperatorPod, client: KubeClient) -> None:
-    """One that leaves, of a test before, serves webhooks to its end."""
-    async with asyncio.timeout(_SECONDS):
-        while {pod["metadata"]["name"] for pod in await _pods(client)} != {operator.name}:  # noqa: ASYNC110 - polls
-            await asyncio.sleep(_LOOK_EVERY_SECONDS)
 
 
 async def _pods(client: KubeClient) -> list[Manifest]:

@@ -15,7 +15,7 @@ from tests.e2e.console_page import Page
 from tests.e2e.crash_points import CRASH_POINTS, Rollout
 from tests.e2e.environment import Environment
 from tests.e2e.knocking import NOBODY_ANSWERS, Knocking, an_engine, knocking, write_problem
-from tests.e2e.operator_pod import leading_operator, operator_away
+from tests.e2e.operator_pod import leading_operator, operator_away, until_one_operator
 from tests.e2e.scenario import NEXT_IMAGE, Scenario
 from tests.e2e.webhook_objects import delete_secret, installed_configurations, left_of
 
@@ -65,6 +65,7 @@ async def test_given_no_operator_for_two_minutes_then_a_rollout_and_a_wake_go_on
     scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     auto_stop = {"enabled": True, "idleTimeout": "1h", "activeReplicas": 1}
+    await until_one_operator(scenario.client)
     await scenario.make_resting_engine("unled")
     await scenario.make_resting_engine("asleep", replicas=0, autoStop=auto_stop)
     await scenario.make_resting_engine("leaving", replicas=0)
