@@ -106,6 +106,10 @@ class InstanceSpec(Model, frozen=True, kw_only=True):
     auth: Annotated[AuthSpec | None, note("Authentication.", **{"x-kubernetes-validations": [AUTH_RULE]})] = None
     tls: Annotated[TLSSpec | None, note("TLS of the gateway and of the engines.")] = None
 
+    @property
+    def asks_for_auth(self) -> bool:
+        return self.auth is not None and self.auth.enabled
+
 
 class InstanceStatus(Model, frozen=True, kw_only=True):
     phase: Annotated[

@@ -46,7 +46,7 @@ class AuthStep:
         self.observer.secrets.watches.forget(instance)
 
     async def _decided(self, instance: FireboltInstance, *, is_live: bool) -> AuthPlan:
-        if instance.spec.auth is not None and instance.spec.auth.enabled:
+        if instance.spec.asks_for_auth:
             await self._discovered()
         plan = decide_auth(await self.observer.situation(instance, is_live=is_live))
         if plan.needs_live_fleet:

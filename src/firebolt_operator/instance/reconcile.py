@@ -80,7 +80,7 @@ class InstancePass:
         return kept or mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
 
     async def _with_auth(self, situation: Situation, *, is_first_look: bool) -> Situation:
-        if asks_for_auth(self._instance) and decide_checks(situation) is not None:
+        if self._instance.spec.asks_for_auth and decide_checks(situation) is not None:
             return situation
         outcome = await self._dependencies.auth.run(self._instance, is_first_look=is_first_look)
         return replace(situation, auth=outcome)
@@ -121,7 +121,7 @@ class InstancePass:
         told = (*warnings, *(auth.warnings if auth else ()))
         for warning in told:
             await self._dependencies.warner.warn(self._instance.metadata, warning)
-        if asks_for_auth(self._instance) and auth is not None:
+        if self._instance.spec.asks_for_auth and auth is not None:
             for reason in AUTH_WARNINGS.difference(warning.reason for warning in told):
                 self._dependencies.warner.settle(self._instance.metadata, reason)
 
@@ -144,10 +144,6 @@ class InstancePass:
         self._instance = await put_status(
             INSTANCE_STATUS, self._instance, status, reader=self._dependencies.reader, writer=self._dependencies.writer
         )
-
-
-def asks_for_auth(instance: FireboltInstance) -> bool:
-    return instance.spec.auth is not None and instance.spec.auth.enabled
 
 
 def _together(error: Exception, auth: AuthOutcome | None) -> Exception:

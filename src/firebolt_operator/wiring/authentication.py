@@ -40,7 +40,7 @@ class Authentication:
 
         def tell() -> None:
             for instance in instances.values():
-                if instance.spec.auth is not None and instance.spec.auth.enabled:
+                if instance.spec.asks_for_auth:
                     add((instance.metadata.namespace, instance.metadata.name))
 
         self.certificates.subscribe(tell)

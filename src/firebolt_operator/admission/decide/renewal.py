@@ -106,14 +106,12 @@ def decide_renewal(
     held: Held, names: frozenset[str], *, published_at: datetime | None, now: datetime, terms: Terms
 ) -> Renewal:
     """Since when every webhook configuration is known to trust all authorities that are held; None if not all do."""
-    unusable = _unusable(held, now)
-    if unusable is not None:
-        return unusable
-    newest, serving = held.authorities[-1], held.serving
+    serving = _shown(held, now)
+    if not isinstance(serving, Serving):
+        return serving
+    newest = held.authorities[-1]
     if newest.span.due_at <= now:
         return AddAuthority()
-    if serving is None:
-        return Issue("there is no certificate that can be shown")
     signs_at = _signs_at(held, serving, published_at or now, terms)
     if now < signs_at or published_at is None:
         # What is shown now is trusted, and stays, but not beyond its end.
@@ -123,16 +121,17 @@ def decide_renewal(
     return _decide_among_one_issuer(held, serving, names, now, terms)
 
 
-def _unusable(held: Held, now: datetime) -> Anew | Issue | None:
+def _shown(held: Held, now: datetime) -> Serving | Anew | Issue:
+    """The certificate that can be shown, and renewed; or what has to be made for lack of it."""
     newest = held.authorities[-1] if held.authorities else None
     if newest is None or not held.has_key:
         return Anew("there is no authority with its key")
     if newest.span.is_over(now):
         return Anew("the authority has run out")
     serving = held.serving
-    if serving is not None and (not serving.issuer or serving.span.is_over(now)):
-        return Issue("the certificate cannot be shown any more")
-    return None
+    if serving is None or not serving.issuer or serving.span.is_over(now):
+        return Issue("there is no certificate that can be shown")
+    return serving
 
 
 def _decide_among_one_issuer(

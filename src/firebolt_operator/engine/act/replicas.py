@@ -144,11 +144,12 @@ class ReplicaAdjuster:
         """When all of these pods were asked; without any pod, one look at them is as good as another."""
         if not self.spec.replicas or not self.pods:
             return self.now if self.spec.replicas else None
-        if self.answers is None or self.answers.of(self.pods) is None:
+        if self.answers is None or self.answers.of(self.pods) is None or self.answers.asked_at > self.now:
             return None
-        is_recent = self.now - ANSWER_LIFETIME <= self.answers.asked_at <= self.now
+        if self._active_queries() == 0 and self.now - self.answers.asked_at > ANSWER_LIFETIME:
+            return None
         # Whole seconds, as the status keeps them: the same answer is news only once.
-        return self.answers.asked_at.replace(microsecond=0) if is_recent else None
+        return self.answers.asked_at.replace(microsecond=0)
 
     def _active_queries(self) -> int | None:
         """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""

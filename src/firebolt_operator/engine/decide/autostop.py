@@ -9,7 +9,7 @@ from firebolt_operator.engine.decide.schedule import is_open
 
 WAKE_LIFETIME = timedelta(minutes=5)
 CLOCK_TOLERANCE = timedelta(seconds=60)
-ANSWER_LIFETIME = timedelta(seconds=10)  # an engine that was idle before may have got a query since
+ANSWER_LIFETIME = timedelta(seconds=10)  # of idleness alone: an engine that was idle before may have got a query since
 OF_NODES = frozenset({AutoStopReason.ACTIVITY_OBSERVED, AutoStopReason.SCRAPE_FAILED, AutoStopReason.WAKE_REQUESTED})
 
 

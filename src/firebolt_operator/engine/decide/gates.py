@@ -81,7 +81,7 @@ def instance_blocks(message: str) -> Refusal:
 
 def _lacks_auth(instance: FireboltInstance) -> bool:
     """Fails closed: an engine that should ask for tokens is not started without them."""
-    if instance.spec.auth is None or not instance.spec.auth.enabled:
+    if not instance.spec.asks_for_auth:
         return False
     ready = find_condition(instance.status.conditions, names.CONDITION_AUTH_READY)
     return ready is None or not ready.is_true or not (instance.status.auth and instance.status.auth.signing_keys)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.answers import Activity, PodKey, pod_key
 from firebolt_operator.engine.observe.scrape import MetricsSource, fetch_activity
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.errors import TransientError
@@ -22,8 +22,6 @@ HUNG_AFTER: Final = 2.0  # seconds; a failure that took as long was silence
 FIRST_PAUSE: Final = 10.0  # seconds, doubled with every further silence
 LONGEST_PAUSE: Final = 60.0
 MOST_REMEMBERED: Final = 10_000
-
-_PodKey = tuple[str, str, str]
 
 
 @dataclass(slots=True)
@@ -46,7 +44,7 @@ class ScrapePlaces:
     clock: Clock
     engines: int  # whose pods may be asked at a time, in all namespaces together
     _neighbours: dict[str, _Neighbours] = field(default_factory=dict[str, _Neighbours], init=False)
-    _pauses: dict[_PodKey, _Pause] = field(default_factory=dict[_PodKey, _Pause], init=False)  # by pod
+    _pauses: dict[PodKey, _Pause] = field(default_factory=dict[PodKey, _Pause], init=False)  # by pod
 
     async def fetch_activity(self, source: MetricsSource, pods: Sequence[PodView]) -> list[Activity | str]:
         """For each pod of one engine what it does, or why it could not be told."""
@@ -92,18 +90,18 @@ class ScrapePlaces:
 
     def pause_left(self, pod: PodView) -> float:
         """Seconds until this pod may be asked again; 0 for all that answer."""
-        pause = self._pauses.get(_key(pod))
+        pause = self._pauses.get(pod_key(pod))
         return 0 if pause is None else max(pause.ends_at - self.clock.monotonic(), 0)
 
     def silent(self, pod: PodView) -> None:
-        before = self._pauses.pop(_key(pod), None)
+        before = self._pauses.pop(pod_key(pod), None)
         seconds = min(before.seconds * 2, LONGEST_PAUSE) if before else FIRST_PAUSE
         if len(self._pauses) >= MOST_REMEMBERED:
             del self._pauses[next(iter(self._pauses))]
-        self._pauses[_key(pod)] = _Pause(seconds, self.clock.monotonic() + seconds)
+        self._pauses[pod_key(pod)] = _Pause(seconds, self.clock.monotonic() + seconds)
 
     def answered(self, pod: PodView) -> None:
-        self._pauses.pop(_key(pod), None)
+        self._pauses.pop(pod_key(pod), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +128,6 @@ class _PatientSource:
             elif self.places.clock.monotonic() - began_at >= HUNG_AFTER:
                 self.places.silent(pod)
         return metrics
-
-
-def _key(pod: PodView) -> _PodKey:
-    """A successor has the same name, but an address of its own."""
-    return pod.namespace, pod.name, pod.ip
 
 
 def _resting(left: float) -> str:

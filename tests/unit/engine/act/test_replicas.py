@@ -13,6 +13,7 @@ from firebolt_operator.api.serialise import format_time
 from firebolt_operator.api.time_zones import time_zone
 from firebolt_operator.engine.act.replicas import Adjustment, ReplicaAdjuster
 from firebolt_operator.engine.answers import Activity, Answers, pod_key
+from firebolt_operator.engine.observe.scrape import TOTAL_SECONDS
 from firebolt_operator.errors import ConflictError
 from firebolt_operator.look_again import After, WhenChanged
 from firebolt_operator.refs import Manifest, Ref
@@ -168,6 +169,23 @@ async def test_given_queries_then_the_idle_clock_moves_on(metrics: Metrics) -> N
 async def test_given_no_knowledge_then_it_counts_as_activity(setting: Setting) -> None:
     adjusted = await setting.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
     assert (adjusted.status.auto_stop_reason, adjusted.status.last_activity_time) == ("ScrapeFailed", NOON)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        pytest.param(Metrics(is_broken=True), "ScrapeFailed", id="silence-until-the-time-limit"),
+        pytest.param(Metrics(running=1), "ActivityObserved", id="queries"),
+    ],
+)
+async def test_given_bad_news_that_come_late_then_they_count_as_of_the_question(metrics: Metrics, reason: str) -> None:
+    """Only idleness grows old: a pod that hangs takes all of its time, and one quiet answer later nobody is parked."""
+    late = Setting(metrics=metrics, asked_at=NOON - (TOTAL_SECONDS + 2) * SECOND)
+    adjusted = await late.adjust(a_status(last_activity_time=NOON - 60 * MINUTE))
+    assert (adjusted.status.auto_stop_reason, adjusted.status.last_activity_time) == (reason, NOON - 12 * SECOND)
+    quiet = Setting()
+    await quiet.adjust(adjusted.status)
+    assert quiet.server.patches == []
 
 
 async def test_given_a_query_for_a_parked_engine_then_it_wakes_once() -> None:
