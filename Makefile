@@ -16,7 +16,7 @@ DEMO_PAGE := build/demo.html
 PROCESSES ?= 4
 SIDE_BY_SIDE := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard docs image image-docker gitops lock plugin mutants fuzz bench clean
+.PHONY: help setup programs test test-slow test-model test-unit test-api e2e e2e-quick check fmt fmt-check lint types imports run demo demo-simulated demo-clean crds dashboard docs image image-docker gitops lock plugin mutants fuzz campaign campaign-quick bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -115,6 +115,12 @@ mutants: setup  ## plant faults in the modules that decide, and tell which no un
 
 fuzz: setup  ## 100,000 inputs for every parser of what others write, and a table (docs/dev/fuzz.md)
 	@$(PY) -m tests.fuzz $(ARGS)
+
+campaign: programs  ## every fault, every edit, judged from outside; up to two hours, goes on where it was (docs/dev/campaign.md)
+	@$(LOCAL) campaign --into build/campaign $(ARGS)
+
+campaign-quick: programs  ## the part of it that CI runs; a few minutes
+	@$(LOCAL) campaign --part quick --afresh --into build/campaign-quick
 
 bench: programs  ## benchmarks; each prints a table
 	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from firebolt_local import commands
+from firebolt_local.campaign import command as campaign
 from firebolt_local.cluster.folder import DEFAULT_NAME, Kind
 from firebolt_local.demo import command as demo
 from firebolt_local.errors import LocalError
@@ -86,8 +87,8 @@ def _run(options: argparse.Namespace) -> int:
             commands.up(request)
         case "down":
             commands.down(options.name, options.folder)
-        case "status":
-            return 0 if commands.status(options.name, options.folder) else 1
+        case "status" | "campaign":
+            return _judged(options)
         case "build" | "images":
             _build(options)
         case "demo":
@@ -101,6 +102,12 @@ def _run(options: argparse.Namespace) -> int:
         case _:
             commands.logs(options.name, options.folder, options.program, follow=options.follow)
     return 0
+
+
+def _judged(options: argparse.Namespace) -> int:
+    if options.command == "campaign":
+        return campaign.run(options)
+    return 0 if commands.status(options.name, options.folder) else 1
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -163,6 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument(
         "--page", type=Path, default=demo.default_page(), help="where the picture goes (default: %(default)s)"
     )
+    campaign.add_parser(verbs)
     _command(verbs, "down", "end a cluster and remove everything it left")
     _command(verbs, "status", "say how a cluster is (default: all of them)", default_name=None)
     _command(verbs, "kubeconfig", "print the path of the administrator's kubeconfig")

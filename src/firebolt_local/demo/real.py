@@ -16,7 +16,6 @@ import msgspec
 import yaml
 
 from firebolt_local.demo import words
-from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -26,6 +25,7 @@ from firebolt_local.progress import Progress
 from firebolt_local.testing import faults
 from firebolt_local.testing.faults import StepFailedError
 from firebolt_local.testing.following import follow
+from firebolt_local.testing.groups import without_groups
 from firebolt_local.testing.image_loading import build_and_load
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import WHY_SETTLE, Installer

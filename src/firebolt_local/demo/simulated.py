@@ -18,13 +18,13 @@ from firebolt_local import commands
 from firebolt_local.cluster import processes
 from firebolt_local.cluster.folder import ClusterFolder, Kind, cluster_folder
 from firebolt_local.demo import words
-from firebolt_local.demo.groups import without_groups
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
 from firebolt_local.programs import provision
 from firebolt_local.testing.convergence import is_at_rest
 from firebolt_local.testing.crds import install_crds
 from firebolt_local.testing.following import follow
+from firebolt_local.testing.groups import without_groups
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.kube.client import KubeClient

@@ -1,10 +1,11 @@
 """The images of the stand-ins, under the names that the operator renders by default.
 
-A second tag of the engine differs only in its name and version: something to change an engine's image to.
+A second tag of the engine differs only in its name and version: something to change an engine's image to. Two more of
+engine and metadata play a release from before ids in lower case, and one from after it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from firebolt_local.images.accounts import add_accounts
@@ -15,6 +16,7 @@ from firebolt_local.images.layers import PROGRAM_MODE, Layer, LayerStore, LayerW
 from firebolt_local.images.operator_image import REQUIREMENTS
 from firebolt_local.images.python_packages import beyond, locked, packages_layer, source_layer
 from firebolt_local.images.python_root import python_layers
+from firebolt_local.standins.releases import VARIABLE, Release
 from firebolt_operator.engine.render.template import ENGINE_USER
 from firebolt_operator.flags import parse_flags
 from firebolt_operator.instance.render.metadata_service import UID as METADATA_USER
@@ -24,6 +26,8 @@ _DEFAULTS: Final = parse_flags((), FLAGS, {})
 ENGINE: Final = _DEFAULTS["engine-image"]
 ENGINE_NEXT: Final = f"{ENGINE}.next"
 METADATA: Final = _DEFAULTS["metadata-image"]
+OLD_TAG: Final = "release-5.0.0-pre.0.20260815074041.524de236b514"
+NEW_TAG: Final = "release-5.0.0-pre.0.20260907054900.7676b5def2cd"
 UI: Final = _DEFAULTS["ui-image"]
 
 
@@ -43,15 +47,29 @@ UI_PROGRAM: Final = Program("ui", "/opt/firebolt/ui", ENGINE_USER)
 
 def engine_images(store: LayerStore) -> list[Image]:
     layers = _layers(store, ENGINE_PROGRAM)
-    return [standin_image(ENGINE_PROGRAM, reference, layers) for reference in (ENGINE, ENGINE_NEXT)]
+    same = [standin_image(ENGINE_PROGRAM, reference, layers) for reference in (ENGINE, ENGINE_NEXT)]
+    return [*same, *releases(ENGINE_PROGRAM, ENGINE, layers)]
 
 
 def metadata_images(store: LayerStore) -> list[Image]:
-    return [standin_image(METADATA_PROGRAM, METADATA, _layers(store, METADATA_PROGRAM))]
+    layers = _layers(store, METADATA_PROGRAM)
+    return [standin_image(METADATA_PROGRAM, METADATA, layers), *releases(METADATA_PROGRAM, METADATA, layers)]
 
 
 def ui_images(store: LayerStore) -> list[Image]:
     return [standin_image(UI_PROGRAM, UI, _layers(store, UI_PROGRAM))]
+
+
+def of_release(reference: str, tag: str) -> str:
+    return f"{reference.rpartition(':')[0]}:{tag}"
+
+
+def releases(program: Program, reference: str, layers: Sequence[Layer]) -> list[Image]:
+    tags = {OLD_TAG: Release.OLD, NEW_TAG: Release.NEW}
+    return [
+        replace(standin_image(program, of_release(reference, tag), layers), environment={VARIABLE: release.value})
+        for tag, release in tags.items()
+    ]
 
 
 def standin_image(program: Program, reference: str, layers: Sequence[Layer]) -> Image:

@@ -1,20 +1,31 @@
 """A lane with one engine, and an instance that is ready as far as engines can tell."""
 
 from collections import Counter
-from typing import Final
+from typing import ClassVar, Final
 
+from firebolt_local.testing.inventory import differences
+from firebolt_local.testing.ledger import ENGINE_KINDS, World
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.api.serialise import parse_engine
-from firebolt_operator.refs import Ref
+from firebolt_operator.refs import Ref, Resource
 from tests.api.crash.lanes import Lane
-from tests.api.crash.ledger import ENGINE_KINDS, World
-from tests.api.crash.leftovers import AtRest, differences
+from tests.api.crash.leftovers import AtRest
 
 ENGINE: Final = "eng"
 INSTANCE: Final = "inst"
 
 
 class EngineLane(Lane):
+    kinds: ClassVar[tuple[Resource, ...]] = ENGINE_KINDS
+
+    def objects(self, wanted: AtRest) -> Counter[str]:
+        """What is there of an engine at rest."""
+        return wanted.objects()
+
+    def leftovers(self) -> Counter[str]:
+        """What is there without an engine."""
+        return Counter()
+
     async def furnish(self) -> None:
         """An instance that nobody works on."""
         await self.create(FIREBOLT_INSTANCES, INSTANCE, id="01TEST", metadata={}, gateway={})
@@ -52,22 +63,21 @@ class EngineLane(Lane):
         await self.ledger.until(self.namespace, lambda world: self._unrest(world, replicas))
 
     def _unrest(self, world: World, replicas: int) -> list[str]:
-        return _unrest(world, AtRest(name=ENGINE, generation=self.generation, replicas=replicas))
+        return self._differences(world, AtRest(name=ENGINE, generation=self.generation, replicas=replicas))
 
     async def until_at_rest(self, *, generation: int, replicas: int) -> None:
         wanted = AtRest(name=ENGINE, generation=generation, replicas=replicas)
-        await self.ledger.until(self.namespace, lambda world: _unrest(world, wanted))
-        await self.until_listed(ENGINE_KINDS, wanted.objects())
+        await self.ledger.until(self.namespace, lambda world: self._differences(world, wanted))
+        await self.until_listed(self.kinds, self.objects(wanted))
+
+    def _differences(self, world: World, wanted: AtRest) -> list[str]:
+        return wanted.problems(world) or differences(world.values(), self.objects(wanted))
 
     async def until_gone(self) -> None:
-        nothing = Counter[str]()
+        nothing = self.leftovers()
         is_engine = (FIREBOLT_ENGINES.kind, ENGINE)
         await self.ledger.until(
             self.namespace,
             lambda world: ["the engine is there"] if is_engine in world else differences(world.values(), nothing),
         )
-        await self.until_listed(ENGINE_KINDS, nothing)
-
-
-def _unrest(world: World, wanted: AtRest) -> list[str]:
-    return wanted.problems(world) or differences(world.values(), wanted.objects())
+        await self.until_listed(self.kinds, nothing)

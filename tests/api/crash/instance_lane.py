@@ -4,12 +4,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from firebolt_local.testing.inventory import differences
+from firebolt_local.testing.ledger import INSTANCE_KINDS, World
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.refs import Manifest
 from tests.api.crash.lanes import Lane
-from tests.api.crash.ledger import INSTANCE_KINDS, World
-from tests.api.crash.leftovers import differences
 
 INSTANCE: Final = "inst"
 FIRST_VERSION: Final = "first"

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
+from firebolt_local.testing.inventory import differences
+from firebolt_local.testing.ledger import SECONDS, Ledger, World
 from firebolt_operator.api.resources import SERVICE_ACCOUNTS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Ref, Resource
-from tests.api.crash.ledger import SECONDS, Ledger, World
-from tests.api.crash.leftovers import differences
 from tests.api.crash.living import Build, a_life
 from tests.api.crash.mortal import MortalTransport
 

@@ -21,6 +21,7 @@ from firebolt_operator.runtime.manager import Manager
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.authentication import build_authentication
 from firebolt_operator.wiring.controllers import _engine_controller, _instance_controller
+from firebolt_operator.wiring.encryption import build_encryption
 from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS, build_manager
 from tests.api.crash.mortal import MortalTransport
@@ -34,18 +35,27 @@ Build = Callable[[ControllerFactory], Manager]
 def engine_controller_only(factory: ControllerFactory) -> Manager:
     caches = engine_caches(factory.settings.namespaces, "")
     authentication = build_authentication(factory, caches)
-    lane, controller = _engine_controller(factory, caches, authentication)
+    encryption = build_encryption(factory, caches)
+    lane, controller = _engine_controller(factory, caches, authentication, encryption)
     informers = [factory.informer(cache) for cache in caches.all()]
-    return Manager(informers=informers, services=[lane, *authentication.services], controllers=[controller])
+    services = [lane, *authentication.services, encryption.certificates]
+    return Manager(informers=informers, services=services, controllers=[controller])
 
 
 def instance_controller_only(factory: ControllerFactory) -> Manager:
     namespaces = factory.settings.namespaces
     engines = engine_caches(namespaces, "")
     caches, authentication = instance_caches(engines.instances, namespaces), build_authentication(factory, engines)
-    watches, controller = _instance_controller(factory, caches, authentication)
-    informers = [factory.informer(cache) for cache in (caches.instances, *caches.own())]
-    return Manager(informers=informers, services=[watches, *authentication.services], controllers=[controller])
+    security, watches, controller = _instance_controller(factory, caches, engines, authentication)
+    informers = [
+        factory.informer(caches.instances),
+        *(factory.informer(cache) for cache in caches.children),
+        factory.informer(caches.secrets),
+        factory.informer(caches.bundles, "bundles"),
+        factory.informer(security.generations, "generations"),
+    ]
+    services = [watches, *authentication.services, *security.services]
+    return Manager(informers=informers, services=services, controllers=[controller])
 
 
 def whole_operator(factory: ControllerFactory) -> Manager:

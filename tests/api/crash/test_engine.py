@@ -12,12 +12,12 @@ from functools import partial
 import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.testing.ledger import a_ledger
+from firebolt_local.testing.serving import gaps
 from firebolt_operator.kube.client import KubeClient
 from tests.api.crash.engine_lane import ENGINE, EngineLane
 from tests.api.crash.lanes import in_a_namespace
-from tests.api.crash.ledger import a_ledger
 from tests.api.crash.living import engine_controller_only
-from tests.api.crash.serving import gaps
 from tests.api.crash.strikes import Scenario, Step, strike_at_every_write
 
 LANES = 6

@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 
 from firebolt_local.cluster.control_plane import ControlPlane
+from firebolt_local.testing.ledger import INSTANCE_KINDS, a_ledger
 from firebolt_operator.api.names import metadata_credentials_name, postgres_claim_name, postgres_name
 from firebolt_operator.kube.client import KubeClient
 from tests.api.crash.instance_lane import INSTANCE, InstanceLane
 from tests.api.crash.lanes import in_a_namespace
-from tests.api.crash.ledger import INSTANCE_KINDS, a_ledger
 from tests.api.crash.living import instance_controller_only
 from tests.api.crash.strikes import Scenario, strike_at_every_write
 

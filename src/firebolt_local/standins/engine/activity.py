@@ -1,6 +1,7 @@
 """How busy is the engine, and may it go? Owned by the event loop: no other thread touches it."""
 
 import asyncio
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ class Activity:
     cancelled: int = 0
     refused: int = 0
     is_formed: bool = False
+    tells_idle_time: bool = False  # as newer releases do
+    last_busy: float = field(default_factory=time.monotonic)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -33,6 +36,10 @@ class Activity:
     def admitted(self) -> int:
         return self.running + self.suspended
 
+    @property
+    def idle_seconds(self) -> float:
+        return 0.0 if self.admitted else time.monotonic() - self.last_busy
+
     def stop(self) -> None:
         self.stopping.set()
 
@@ -47,6 +54,7 @@ class Activity:
             raise
         finally:
             self.running -= 1
+            self.last_busy = time.monotonic()
             if self.admitted == 0:
                 self.idle.set()
 
@@ -63,11 +71,13 @@ class Activity:
 
 
 def exposition(activity: Activity) -> str:
-    gauges = {
+    gauges: dict[str, float] = {
         "firebolt_running_queries": activity.running,
         "firebolt_suspended_queries": activity.suspended,
         "firebolt_ready": int(activity.is_ready),
     }
+    if activity.tells_idle_time:
+        gauges["firebolt_auto_stop_idle_seconds"] = activity.idle_seconds
     counters = {
         "firebolt_queries_succeeded_total": activity.succeeded,
         "firebolt_queries_failed_total": activity.failed,

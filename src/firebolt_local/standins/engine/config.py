@@ -8,6 +8,7 @@ import yaml
 
 from firebolt_local.standins.engine.auth.config import Auth, check_auth
 from firebolt_local.standins.engine.durations import parse_duration
+from firebolt_local.standins.releases import Release, check_engine_id
 from firebolt_local.standins.strict_files import ConfigError, Section, Text, read_strictly
 
 CONFIG_FILE: Final = "config.yaml"
@@ -79,7 +80,7 @@ class Config(Section, frozen=True):
         return self.endpoints.http.listeners[0]
 
 
-def load_config(path: Path, *, node: int) -> Config:
+def load_config(path: Path, *, node: int, release: Release = Release.EITHER) -> Config:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as err:
@@ -87,9 +88,19 @@ def load_config(path: Path, *, node: int) -> Config:
     try:
         config = read_strictly(content, Config)
         _check(config, node)
+        _check_release(config, release)
     except ConfigError as err:
         raise ConfigError(f"{path}: {err}") from err
     return config
+
+
+def _check_release(config: Config, release: Release) -> None:
+    check_engine_id(config.instance.id, release)
+    providers = config.instance.auth.providers if config.instance.auth else []
+    for provider in providers if release is Release.OLD else []:
+        for key in ("target", "exchange", "role_mapping"):
+            if getattr(provider, key) is not None:
+                raise ConfigError(f"instance.auth.oidc.providers: {provider.name} has the unknown key {key}")
 
 
 def _check(config: Config, node: int) -> None:

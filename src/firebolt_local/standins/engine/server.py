@@ -37,9 +37,8 @@ class Ports:
     metrics: int
 
 
-async def serve(config: Config, security: Security, data_dir: Path) -> int:
+async def serve(config: Config, security: Security, data_dir: Path, activity: Activity) -> int:
     """Until SIGTERM; answers the exit code."""
-    activity = Activity()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, activity.stop)
     # Named after the pod: pods that share a folder of their node must not share a file.

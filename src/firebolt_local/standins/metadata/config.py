@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import yaml
 
+from firebolt_local.standins.releases import Release, check_account_id
 from firebolt_local.standins.strict_files import ConfigError, Section, read_strictly
 
 _ROOT: Final = "config"
@@ -52,15 +53,57 @@ class _File(Section, frozen=True):
     pensieve_lite: PensieveLite
 
 
-def load_config(path: Path) -> PensieveLite:
+class _DuckServer(Section, frozen=True):
+    host: str
+    port: int
+    database: str
+
+
+class _DuckStorage(Section, frozen=True):
+    postgresql: _DuckServer
+
+
+class _Duck(Section, frozen=True):
+    """The next generation: it knows neither accounts nor schemas."""
+
+    host: str
+    port: int
+    metadata_storage: _DuckStorage
+
+
+class _DuckFile(Section, frozen=True):
+    pensieve_duck: _Duck
+
+
+def load_config(path: Path, release: Release = Release.EITHER) -> PensieveLite:
     """The dialect goes by the file's name."""
     is_xml = path.suffix == ".xml"
     try:
         text = path.read_text(encoding="utf-8")
-        content = _xml_tree(text) if is_xml else yaml.safe_load(text)
-        return read_strictly(content, _File, numbers_as_text=is_xml).pensieve_lite
+        if is_xml:
+            config = read_strictly(_xml_tree(text), _File, numbers_as_text=True).pensieve_lite
+        else:
+            config = _from_yaml(yaml.safe_load(text), release)
+        check_account_id(config.default_account_id, release)
     except (OSError, ET.ParseError, yaml.YAMLError, ConfigError) as err:
         raise ConfigError(f"{path}: {err}") from err
+    return config
+
+
+def _from_yaml(content: Any, release: Release) -> PensieveLite:
+    if release is Release.OLD:
+        raise ConfigError("this release reads XML only")
+    if not isinstance(content, dict) or "pensieve_duck" not in content:
+        return read_strictly(content, _File).pensieve_lite
+    duck = read_strictly(content, _DuckFile).pensieve_duck
+    server = duck.metadata_storage.postgresql
+    storage = PostgreSql(host=server.host, port=server.port, database=server.database, schema="public")
+    return PensieveLite(
+        default_account_id="",
+        host=duck.host,
+        port=duck.port,
+        metadata_storage=MetadataStorage(postgresql=storage),
+    )
 
 
 def _xml_tree(text: str) -> Any:

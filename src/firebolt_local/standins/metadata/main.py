@@ -15,7 +15,14 @@ from firebolt_local.standins.health_messages import ServingStatus
 from firebolt_local.standins.log_lines import start_logging
 from firebolt_local.standins.metadata.config import PensieveLite, load_config
 from firebolt_local.standins.metadata.health_server import HealthServer
-from firebolt_local.standins.metadata.store import AnotherAccountError, CredentialFiles, Store, UnavailableError
+from firebolt_local.standins.metadata.store import (
+    Account,
+    AnotherAccountError,
+    CredentialFiles,
+    Store,
+    UnavailableError,
+)
+from firebolt_local.standins.releases import Release, release_of
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 
 EXIT_ANOTHER_ACCOUNT: Final = 1
@@ -30,14 +37,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--config", type=Path, required=True)
     try:
-        config = load_config(parser.parse_args(argv).config)
+        release = release_of(os.environ)
+        config = load_config(parser.parse_args(argv).config, release)
         credentials = CredentialFiles.named_by(os.environ)
     except (ConfigError, KeyError) as err:
         print(f"dedicated-pensieve: configuration refused: {err}", file=sys.stderr)
         return EXIT_CONFIG
     start_logging(as_json=True)
     log.info("stand-in for the metadata image, account %s", config.default_account_id)
-    store = Store(config.metadata_storage.postgresql, credentials, config.default_account_id)
+    account = Account(config.default_account_id, is_exact=release is not Release.NEW)
+    store = Store(config.metadata_storage.postgresql, credentials, account)
     return asyncio.run(serve(config, store))
 
 

@@ -33,10 +33,21 @@ class CredentialFiles:
         return cls(Path(environment[USERNAME_FILE]), Path(environment[PASSWORD_FILE]))
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    id: str  # empty: this service knows none, and a database is its own
+    is_exact: bool = True  # else an account in another case is the same one
+
+    def is_of(self, stored: str | None) -> bool:
+        if self.is_exact or stored is None:
+            return stored == self.id
+        return stored.casefold() == self.id.casefold()
+
+
 class Store:
     """Blocks; every wait is bounded by the configured connect timeout. One thread at a time."""
 
-    def __init__(self, server: PostgreSql, credentials: CredentialFiles, account: str) -> None:
+    def __init__(self, server: PostgreSql, credentials: CredentialFiles, account: Account) -> None:
         self._server = server
         self._credentials = credentials
         self._account = account
@@ -75,6 +86,8 @@ class Store:
 
     def _claim(self, connection: pg8000.native.Connection) -> None:
         """Safe to repeat, and to do at the same time as another replica."""
+        if not self._account.id:
+            return
         schema = self._server.schema
         if not connection.run("SELECT 1 FROM pg_namespace WHERE nspname = :name", name=schema):
             connection.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}")
@@ -83,11 +96,13 @@ class Store:
             f"CREATE TABLE IF NOT EXISTS {table} "
             "(is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only), account_id text NOT NULL)"
         )
-        connection.run(f"INSERT INTO {table} (account_id) VALUES (:id) ON CONFLICT DO NOTHING", id=self._account)
+        connection.run(f"INSERT INTO {table} (account_id) VALUES (:id) ON CONFLICT DO NOTHING", id=self._account.id)
         rows = connection.run(f"SELECT account_id FROM {table}")
         stored = rows[0][0] if rows else None
-        if stored != self._account:
-            raise AnotherAccountError(f"the database belongs to account {stored!r}, this is {self._account!r}")
+        if not self._account.is_of(stored):
+            raise AnotherAccountError(f"the database belongs to account {stored!r}, this is {self._account.id!r}")
+        if stored != self._account.id:
+            connection.run(f"UPDATE {table} SET account_id = :id", id=self._account.id)
 
 
 def _quoted(name: str) -> str:

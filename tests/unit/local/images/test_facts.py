@@ -11,6 +11,7 @@ from firebolt_local.images import envoy_image, labels, operator_image, postgres_
 from firebolt_local.images.python_packages import beyond, locked
 from firebolt_operator.engine.render.containers import START_SCRIPT
 from firebolt_operator.gateway.hardening import AGENT_USER
+from firebolt_operator.manifests.releases import Age, age
 from firebolt_operator.version import SOURCE_TREE
 
 REPOSITORY = Path(__file__).parents[4]
@@ -86,3 +87,16 @@ def test_stand_ins_add_to_the_packages_of_the_operator() -> None:
 def test_lock_files_that_disagree_are_refused() -> None:
     with pytest.raises(LocalError, match="disagree about a;"):
         beyond({"a": "a==1", "b": "b==1"}, {"a": "a==2"})
+
+
+def test_the_old_and_the_new_release_are_on_their_sides_of_the_floor() -> None:
+    assert age(standin_images.of_release(standin_images.ENGINE, standin_images.OLD_TAG)) is Age.OLD
+    assert age(standin_images.of_release(standin_images.METADATA, standin_images.NEW_TAG)) is Age.NEW
+
+
+def test_images_of_a_release_say_which_one_they_play() -> None:
+    images = standin_images.releases(standin_images.ENGINE_PROGRAM, "host/engine:1", [])
+    assert {image.reference: dict(image.environment) for image in images} == {
+        f"host/engine:{standin_images.OLD_TAG}": {"FIREBOLT_STANDIN_RELEASE": "old"},
+        f"host/engine:{standin_images.NEW_TAG}": {"FIREBOLT_STANDIN_RELEASE": "new"},
+    }

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from firebolt_local.standins.engine.activity import Activity, exposition
 from firebolt_local.standins.engine.config import load_config
 from firebolt_local.standins.engine.durations import parse_duration
+from firebolt_local.standins.releases import Release
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 from firebolt_operator.engine.render.engine_config import engine_config
 from firebolt_operator.refs import Manifest
@@ -128,3 +130,39 @@ def test_given_a_refused_file_then_the_program_says_so_and_exits(tmp_path: Path)
 )
 def test_durations(text: str, seconds: float) -> None:
     assert parse_duration(text).total_seconds() == seconds
+
+
+ULID = "01J00000000000000000000000"
+
+
+@pytest.mark.parametrize(
+    ("release", "instance_id", "problem"),
+    [
+        pytest.param(Release.OLD, ULID, "", id="old-takes-upper-case"),
+        pytest.param(Release.NEW, ULID, "is not in lower case", id="new-refuses-upper-case"),
+        pytest.param(Release.NEW, ULID.lower(), "", id="new-takes-lower-case"),
+        pytest.param(Release.NEW, "ACME", "", id="new-takes-a-name"),
+        pytest.param(Release.EITHER, ULID, "", id="either-takes-both"),
+    ],
+)
+def test_each_release_refuses_the_ids_that_the_real_one_refuses(
+    tmp_path: Path, release: Release, instance_id: str, problem: str
+) -> None:
+    path = written(tmp_path, with_path(WITH_EVERYTHING, "instance", "id", value=instance_id))
+    if not problem:
+        load_config(path, node=0, release=release)
+        return
+    with pytest.raises(ConfigError, match=problem):
+        load_config(path, node=0, release=release)
+
+
+def test_only_a_new_engine_tells_for_how_long_it_is_idle() -> None:
+    assert "firebolt_auto_stop_idle_seconds" in exposition(Activity(tells_idle_time=True))
+    assert "firebolt_auto_stop_idle_seconds" not in exposition(Activity())
+
+
+def test_a_running_query_is_no_idleness() -> None:
+    activity = Activity(tells_idle_time=True, last_busy=0.0)
+    assert activity.idle_seconds > 0
+    with activity.query():
+        assert activity.idle_seconds == 0

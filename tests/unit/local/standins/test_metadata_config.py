@@ -3,16 +3,19 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from firebolt_local.standins.metadata.config import GarbageCollection, Keepalive, load_config
+from firebolt_local.standins.releases import Release, release_of
 from firebolt_local.standins.strict_files import EXIT_CONFIG, ConfigError
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.instance.render.metadata_config import metadata_config
 from tests.support.child_processes import python_environment
 from tests.support.instances import EXTERNAL, an_instance
 
+ULID = "01J00000000000000000000000"
 EVERY_DIALECT = pytest.mark.parametrize("dialect", ["XML", "YAML"])
 
 
@@ -42,6 +45,44 @@ def test_given_the_next_generations_file_then_what_is_left_out_has_defaults(tmp_
     config = load_config(rendered(tmp_path, an_instance(metadataNG=True, metadata={"configFormat": dialect})))
     assert config.metadata_storage.garbage_collection is None
     assert config.metadata_storage.postgresql.connect_timeout_sec == 5
+    assert config.default_account_id == ""
+
+
+def test_the_next_generation_refuses_any_other_key(tmp_path: Path) -> None:
+    path = rendered(tmp_path, an_instance(metadataNG=True))
+    path.write_text(path.read_text().replace("  port: 7000", "  port: 7000\n  default_account_id: x"))
+    with pytest.raises(ConfigError, match="unknown field `default_account_id`"):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("release", "spec", "problem"),
+    [
+        pytest.param(Release.OLD, {"id": ULID}, "", id="old-takes-upper-case"),
+        pytest.param(Release.OLD, {"id": ULID.lower()}, "is not in upper case", id="old-refuses-lower-case"),
+        pytest.param(Release.OLD, {"id": "acme"}, "", id="old-takes-a-name"),
+        pytest.param(Release.OLD, {"metadata": {"configFormat": "YAML"}}, "reads XML only", id="old-refuses-yaml"),
+        pytest.param(Release.OLD, {"metadataNG": True}, "reads XML only", id="old-refuses-the-next-generation"),
+        pytest.param(Release.NEW, {"id": ULID}, "", id="new-takes-upper-case"),
+        pytest.param(Release.NEW, {"id": ULID.lower()}, "", id="new-takes-lower-case"),
+        pytest.param(Release.NEW, {"metadata": {"configFormat": "YAML"}}, "", id="new-takes-yaml"),
+        pytest.param(Release.EITHER, {"id": ULID.lower()}, "", id="either-takes-lower-case"),
+    ],
+)
+def test_each_release_refuses_what_the_real_one_refuses(
+    tmp_path: Path, release: Release, spec: dict[str, Any], problem: str
+) -> None:
+    path = rendered(tmp_path, an_instance(**spec))
+    if not problem:
+        load_config(path, release)
+        return
+    with pytest.raises(ConfigError, match=problem):
+        load_config(path, release)
+
+
+def test_a_release_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ConfigError, match="neither old nor new"):
+        release_of({"FIREBOLT_STANDIN_RELEASE": "4.0"})
 
 
 @pytest.mark.parametrize(

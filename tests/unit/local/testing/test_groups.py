@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from firebolt_local.demo.groups import without_groups
 from firebolt_local.errors import LocalError
+from firebolt_local.testing.groups import without_groups
 
 
 async def _fail(error: Exception) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from firebolt_local.testing.ledger import Change, World
 from firebolt_operator.api import names
 from firebolt_operator.refs import Manifest
-from tests.api.crash.ledger import Change, World
 
 
 def query_problem(world: World, engine: str, partial: int = -1) -> str:

@@ -13,10 +13,13 @@ from typing import Final
 
 import msgspec
 
+from firebolt_local.errors import LocalError
+from firebolt_local.testing.following import ListsAndWatches
 from firebolt_operator.api.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
+    FIREBOLT_ENGINE_CLASSES,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
     PERSISTENT_VOLUME_CLAIMS,
@@ -29,7 +32,7 @@ from firebolt_operator.api.resources import (
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.kube.client import KubeClient
+from firebolt_operator.errors import ExpiredError, TransientError
 from firebolt_operator.kube.ports import Scope
 from firebolt_operator.refs import Manifest, Resource
 
@@ -54,11 +57,16 @@ INSTANCE_KINDS: Final = (
     ROLE_BINDINGS,
     POD_DISRUPTION_BUDGETS,
 )
-OWN_KINDS: Final = (FIREBOLT_ENGINES, FIREBOLT_INSTANCES)
+OWN_KINDS: Final = (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES)
 SECONDS: Final = 60.0
+_AGAIN_AFTER_SECONDS: Final = 0.2
 
 World = Mapping[tuple[str, str], Manifest]
 """The objects of one namespace by kind and name."""
+
+
+class NeverSoError(LocalError):
+    """What was waited for did not happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,15 @@ class Ledger:
         self._changed.set()
         self._changed = asyncio.Event()
 
+    def known(self, resource: Resource) -> dict[tuple[str, str], Manifest]:
+        """By namespace and name."""
+        return {
+            (namespace, name): manifest
+            for namespace, world in self.worlds.items()
+            for (kind, name), manifest in world.items()
+            if kind == resource.kind
+        }
+
     async def until(self, namespace: str, problems: Callable[[World], Iterable[object]]) -> None:
         """Waits until there are none; says which are left otherwise."""
         found: list[object] = []
@@ -97,7 +114,7 @@ class Ledger:
                 while found := list(problems(self.worlds[namespace])):
                     await self._changed.wait()
         except TimeoutError as err:
-            raise AssertionError(f"still so after {SECONDS:g} s: {found}") from err
+            raise NeverSoError(f"still so after {SECONDS:g} s: {found}") from err
 
     def forget(self, namespace: str) -> None:
         """The past is judged; the present stays as the beginning of what comes."""
@@ -106,7 +123,7 @@ class Ledger:
 
 
 @asynccontextmanager
-async def a_ledger(client: KubeClient, kinds: Sequence[Resource] = ENGINE_KINDS) -> AsyncGenerator[Ledger]:
+async def a_ledger(client: ListsAndWatches, kinds: Sequence[Resource] = ENGINE_KINDS) -> AsyncGenerator[Ledger]:
     """Complete from the moment it is opened."""
     ledger = Ledger()
     async with asyncio.TaskGroup() as group:
@@ -121,21 +138,36 @@ async def a_ledger(client: KubeClient, kinds: Sequence[Resource] = ENGINE_KINDS)
             task.cancel()
 
 
-async def _follow(client: KubeClient, scope: Scope, ledger: Ledger, listed: asyncio.Event) -> None:
-    version = ""
+async def _follow(client: ListsAndWatches, scope: Scope, ledger: Ledger, listed: asyncio.Event) -> None:
+    """For ever. A watch that breaks off goes on where it was; what a server has forgotten is listed once more."""
+    version = await _list(client, scope, ledger)
+    listed.set()
+    while True:
+        try:
+            async with aclosing(client.watch(scope, resource_version=version)) as events:
+                async for event in events:
+                    manifest = _decoded(event.body)
+                    version = manifest["metadata"]["resourceVersion"]
+                    if event.type != "BOOKMARK":
+                        ledger.record(scope.resource, manifest, is_deleted=event.type == "DELETED")
+        except ExpiredError:
+            version = await _list(client, scope, ledger)
+        except TransientError:
+            await asyncio.sleep(_AGAIN_AFTER_SECONDS)
+
+
+async def _list(client: ListsAndWatches, scope: Scope, ledger: Ledger) -> str:
+    """The version of it. What was known and is not there any more has gone meanwhile."""
+    version, gone = "", ledger.known(scope.resource)
     async with aclosing(client.pages(scope)) as pages:
         async for page in pages:
             version = page.resource_version
-            for body in page.items:
-                ledger.record(scope.resource, _decoded(body))
-    listed.set()
-    while True:
-        async with aclosing(client.watch(scope, resource_version=version)) as events:
-            async for event in events:
-                manifest = _decoded(event.body)
-                version = manifest["metadata"]["resourceVersion"]
-                if event.type != "BOOKMARK":
-                    ledger.record(scope.resource, manifest, is_deleted=event.type == "DELETED")
+            for manifest in map(_decoded, page.items):
+                gone.pop((manifest["metadata"]["namespace"], manifest["metadata"]["name"]), None)
+                ledger.record(scope.resource, manifest)
+    for manifest in gone.values():
+        ledger.record(scope.resource, manifest, is_deleted=True)
+    return version
 
 
 def _decoded(body: bytes) -> Manifest:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from firebolt_local.testing.ledger import Change
+from firebolt_local.testing.serving import gaps
 from firebolt_operator.refs import Manifest
-from tests.api.crash.ledger import Change
-from tests.api.crash.serving import gaps
 
 
 def an_engine(active: int, current: int) -> tuple[str, str, Manifest]:

@@ -1,4 +1,4 @@
-"""A namespace for one test, emptied afterwards of whatever goes on by itself.
+"""A namespace for one test or one case, emptied afterwards of whatever goes on by itself.
 
 It is not deleted: Kubernetes would list and delete every kind it knows there, several times, and those requests were
 two thirds of all that the API server of a whole run answered. What stays (ConfigMaps, roles, events) just lies there
@@ -28,8 +28,8 @@ _NOT_FOUND: Final = 404
 _TOO_EARLY: Final = 429  # what a kind answers while its storage is new
 
 
-def make_namespace(http: KubeHttp) -> str:
-    name = f"test-{secrets.token_hex(5)}"
+def make_namespace(http: KubeHttp, prefix: str = "test") -> str:
+    name = f"{prefix}-{secrets.token_hex(5)}"
     http.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return name
 

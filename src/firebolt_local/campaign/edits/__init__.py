@@ -1,0 +1,1 @@
+"""Edits that nobody thought of, drawn from the schemas of the kinds themselves."""

@@ -1,0 +1,1 @@
+"""What may go wrong with one request or one watch event, and how a line of text names it."""

@@ -1,0 +1,1 @@
+"""Is the end what it would have been without the fault?"""

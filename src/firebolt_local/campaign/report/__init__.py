@@ -1,0 +1,1 @@
+"""What was tried, what broke, and the line that shows it again."""
