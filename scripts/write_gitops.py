@@ -1,4 +1,4 @@
-"""Writes gitops/argocd/argocd-cm.yaml and the expressions of gitops/flux/kustomization.yaml, for each of our kinds."""
+"""Writes gitops/argocd/argocd-cm.yaml and gitops/flux/kustomization.yaml, for each of our kinds with a status."""
 
 import textwrap
 from pathlib import Path
@@ -52,12 +52,20 @@ FLUX_KIND = """\
 
 def argo_cd() -> str:
     script = textwrap.indent((FOLDER / "argocd/health.lua").read_text(), "    ")
-    keys = (f"  resource.customizations.health.{kind.resource.group}_{kind.resource.kind}: |\n" for kind in KINDS)
+    keys = (
+        f"  resource.customizations.health.{kind.resource.group}_{kind.resource.kind}: |\n"
+        for kind in KINDS
+        if kind.has_status
+    )
     return ARGO_CD_HEAD + "".join(key + script for key in keys)
 
 
 def flux() -> str:
-    parts = (FLUX_KIND.format(api_version=kind.resource.api_version, kind=kind.resource.kind) for kind in KINDS)
+    parts = (
+        FLUX_KIND.format(api_version=kind.resource.api_version, kind=kind.resource.kind)
+        for kind in KINDS
+        if kind.has_status
+    )
     return FLUX_HEAD + "".join(parts)
 
 

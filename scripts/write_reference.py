@@ -30,9 +30,11 @@ def _page(manifest: Manifest) -> str:
         f"`apiVersion: {manifest['spec']['group']}/{version['name']}`, short name `{names['shortNames'][0]}`.\n",
         _NOTE.format(singular=names["singular"]),
     ]
-    tables = [f"## {part}\n\n{_HEAD}{''.join(_rows(schema['properties'][part], part))}" for part in ("spec", "status")]
-    rules = [f"- `{path}`: {message}.\n" for path, message in _rules(schema["properties"]["spec"], "spec")]
-    return "\n".join([*parts, *tables, f"## Rules\n\n{''.join(rules)}"])
+    shown = [part for part in ("spec", "status") if part in schema["properties"]]
+    tables = [f"## {part}\n\n{_HEAD}{''.join(_rows(schema['properties'][part], part))}" for part in shown]
+    whole = [("metadata.name", each["message"]) for each in schema.get("x-kubernetes-validations", [])]
+    rules = [f"- `{path}`: {message}.\n" for path, message in (*whole, *_rules(schema["properties"]["spec"], "spec"))]
+    return "\n".join([*parts, *tables, *([f"## Rules\n\n{''.join(rules)}"] if rules else [])])
 
 
 def _rows(node: Manifest, path: str) -> Iterator[str]:

@@ -13,8 +13,8 @@ from firebolt_local.cluster.pod_network import PodNetwork
 from firebolt_local.cluster.scrape import ScrapeControl
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.programs import provision
+from firebolt_local.testing.namespaces import empty_namespace, make_namespace
 from tests.support.crds import install_crds
-from tests.support.namespaces import empty_namespace, make_namespace
 
 pytest_plugins = ["tests.support.strictness", "tests.support.alone", "tests.support.order"]
 HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
--- Is an engine, a class or an instance healthy? One script for all three kinds.
+-- Is an engine, a class, a preset or an instance healthy? One script for all kinds that have a status.
 local health = { status = "Progressing", message = "waiting for the operator" }
 local status = obj.status
 if status == nil or status.conditions == nil or status.observedGeneration ~= obj.metadata.generation then

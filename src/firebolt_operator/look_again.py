@@ -8,7 +8,7 @@ from datetime import timedelta
 class AtOnce:
     """Progress goes on: the next pass has something to do already."""
 
-    is_urgent: bool = False  # it must not wait behind others, because it points queries elsewhere
+    is_urgent: bool = False  # it must not wait behind others, because queries wait for it
 
 
 @dataclass(frozen=True, slots=True)

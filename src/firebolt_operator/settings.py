@@ -17,7 +17,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(name="version", kind=Kind.BOOLEAN, default="false", help="print the version and exit"),
     Flag(name="kubeconfig", help="path to a kubeconfig; only for running outside a cluster"),
     Flag(name="namespaces", help="comma-separated namespaces to watch; empty means all"),
-    Flag(name="watch-label-selector", help="label selector that narrows the three Firebolt kinds"),
+    Flag(name="watch-label-selector", help="label selector that narrows all Firebolt kinds"),
     Flag(name="metrics-bind-address", default="0", help="where metrics are served; 0 turns them off"),
     Flag(name="metrics-secure", kind=Kind.BOOLEAN, default="true", help="serve metrics by HTTPS to authorised callers"),
     Flag(name="metrics-cert-path", help="folder of the metrics certificate"),
@@ -52,7 +52,7 @@ FLAGS: tuple[Flag, ...] = (
         name="max-rolling",
         kind=Kind.NUMBER,
         default="0",
-        help="engines that roll at a time because of one class or default image; 0 for no limit",
+        help="engines that roll at a time because of one class, preset or default image; 0 for no limit",
     ),
     Flag(
         name="scrapes-per-second",

@@ -23,14 +23,20 @@ def nodes_to_start(engine: Manifest, engine_class: Manifest | None) -> int | Non
 
 
 def after_stop(engine: Manifest, engine_class: Manifest | None) -> str:
-    """How it may come up again."""
+    """How it may come up again, as it was before it was stopped."""
     policy = effective_auto_stop(engine, engine_class)
-    start = f"kubectl firebolt engine start {name_of(engine)}"
     if not policy:
-        return f"queries are refused until it is started again: {start}"
+        return f"queries are refused until it is started again: {_start(engine, engine_class)}"
     if policy.get("schedule"):
         return "auto-stop is on: the next query through the gateway starts it again, and so does its schedule"
     return "auto-stop is on: the next query through the gateway starts it again"
+
+
+def _start(engine: Manifest, engine_class: Manifest | None) -> str:
+    """With the number of nodes, where nothing else tells it once the engine is stopped."""
+    command = f"kubectl firebolt engine start {name_of(engine)}"
+    had = spec_of(engine).get("replicas", 1)
+    return command if had in {0, nodes_to_start(engine, engine_class)} else f"{command} --replicas {had}"
 
 
 def _last_applied(engine: Manifest) -> Manifest:

@@ -1,4 +1,4 @@
-"""How do engines and instances look as a table, as names, as JSON, as YAML?"""
+"""How do engines, presets and instances look as a table, as names, as JSON, as YAML?"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -53,6 +53,7 @@ _PHASE: Final = Column("PHASE", _phase)
 _READY: Final = Column("READY", ready_word)
 _INSTANCE: Final = Column("INSTANCE", _spec("instanceRef"))
 _CLASS: Final = Column("CLASS", _spec("engineClassRef"))
+_BOUND: Final = Column("BOUND", lambda manifest: str(status_of(manifest).get("boundEngines", "")))
 _REPLICAS: Final = Column("REPLICAS", _spec("replicas"))
 
 ENGINES: Final = Listing(
@@ -61,6 +62,8 @@ ENGINES: Final = Listing(
     (_NAME, _INSTANCE, _CLASS, _REPLICAS, _PHASE, _READY),
 )
 INSTANCES: Final = Listing("fireboltinstance", (_NAME, _PHASE, _READY), (_NAME, _PHASE, _READY))
+
+PRESETS: Final = Listing("fireboltenginepreset", (_NAME, _BOUND, _READY), (_NAME, _BOUND, _READY))
 
 
 def listed(listing: Listing, items: Sequence[Manifest], form: Format) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from kubectl_firebolt.arguments import hoisted
-from kubectl_firebolt.commands import engine, instance
+from kubectl_firebolt.commands import engine, instance, preset
 from kubectl_firebolt.commands.explain import explain_subject
 from kubectl_firebolt.commands.query import run_query
 from kubectl_firebolt.commands.record import record_engine
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(instance.app, name="instance")
 app.add_typer(engine.app, name="engine")
+app.add_typer(preset.app, name="preset")
 app.command("status")(show_status)
 app.command("explain")(explain_subject)
 app.command("query")(run_query)

@@ -153,7 +153,7 @@ def _move_out(hour: FirstHour) -> None:
     hour.type("kubectl apply -f move.yaml; kubectl wait --for=condition=complete job/demo-metadata-move --timeout=150s")
     hour.write("demo-postgres.json", external_patch())
     hour.follow("docs/backup.md:8")
-    hour.type(f"kubectl firebolt engine start analytics; {READY}")
+    hour.type(f"kubectl firebolt engine start analytics --replicas 2; {READY}")
     assert hour.type(f"kubectl exec elsewhere -- {PSQL} 'SELECT word FROM kept'") == "remember\n"
     assert hour.type(f"{ASKED} 'SELECT 1 AS one'") == "one\n1\n"
     # The way back.

@@ -48,10 +48,10 @@ async def test_given_an_engine_when_listed_stopped_and_started_then_it_says_what
     told = "fireboltengine.compute.firebolt.io/listed"
     assert await says(plugin, "engine", "stop", "listed") == (
         f"{told} scaled\n{told} condition met\n"
-        "queries are refused until it is started again: kubectl firebolt engine start listed\n"
+        "queries are refused until it is started again: kubectl firebolt engine start listed --replicas 1\n"
     )
     assert "stopped" in await says(plugin, "explain", "listed")
-    assert (await says(plugin, "engine", "start", "listed")).endswith(f"{told} condition met\n")
+    assert (await says(plugin, "engine", "start", "listed", "--replicas", "1")).endswith(f"{told} condition met\n")
     assert await says(plugin, "query", "listed", "SELECT 1 AS one") == "one\n1\n"
     assert await says(plugin, "engine", "restart", "listed") == f"{told} patched\n{told} condition met\n"
     assert await says(plugin, "engine", "delete", "listed") == (

@@ -131,6 +131,9 @@ class MemoBlueprint:
         self._owner = owner
         self._spec = spec
 
+    def certificates(self, generation: int) -> tuple[Manifest, ...]:
+        return real_blueprint(self._owner, self._spec).certificates(generation)
+
     def config_map(self, generation: int) -> Manifest:
         return rendered(self._owner, self._spec, "config_map", generation)
 

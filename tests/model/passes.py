@@ -21,6 +21,7 @@ from tests.model.server import NO_TROUBLE, ModelServer, Trouble
 from tests.model.world import JUST_SWITCHED, SETTLED, TIMED_OUT, Heard, State, asked
 from tests.support.auth_step import auth_secrets
 from tests.support.engines import NOON, SECOND
+from tests.support.listeners import listener_reader
 from tests.support.recorders import QueueNotes
 
 WHOLE_PASS = "pass"
@@ -136,6 +137,7 @@ class Passes:
             scrapes=lane,
             blueprint=objects.blueprint,
             auth=auth_secrets(server, clock),  # type: ignore[arg-type]
+            listeners=listener_reader(self._caches, server, clock),  # type: ignore[arg-type]
         )
         try:
             await EngineReconciler(dependencies).reconcile((objects.NAMESPACE, objects.ENGINE))

@@ -95,7 +95,7 @@ def _status(posture: str) -> GatewayTLSStatus | None:
 
 
 def _secret(*filled: str, authority: str = "") -> IssuedSecret:
-    return IssuedSecret(uid="s", created_at=NOON, filled=frozenset(filled), authority=authority)
+    return IssuedSecret(uid="s", created_at=NOON, filled=frozenset(filled), authority=authority, public_key="fp")
 
 
 def steps(world: World) -> Iterator[Step]:

@@ -39,6 +39,9 @@ class Engine(NamedTuple):
     cause: str = ""
     is_blocked: bool = False  # its instance is gone
     is_stuck: bool = False  # its new pods do not get ready
+    is_refused: bool = False  # its writes fail
+    is_overdue: bool = False  # it had room for a minute, and did not start
+    is_late: bool = False  # it rolls for longer than neighbours wait for each other
 
 
 class World(NamedTuple):
@@ -49,14 +52,15 @@ class World(NamedTuple):
     edits: int = 1
     deletions: int = 1
     troubles: int = 1
+    namespaces: tuple[str, ...] = ()  # of the engines; all in one if empty
 
 
 class BrokenError(AssertionError):
     pass
 
 
-def key_of(number: int) -> tuple[str, str]:
-    return "ns", f"e{number}"
+def key_of(world: World, number: int) -> tuple[str, str]:
+    return world.namespaces[number] if world.namespaces else "ns", f"e{number}"
 
 
 @cache
@@ -80,10 +84,29 @@ def step(world: World, number: int) -> World:
     if engine.is_blocked:
         return replaced(world, number, engine._replace(is_queued=False))
     cause = origin_of(engine, world.engine_class).cause(status_of(engine), "engine:1")
-    room = has_room(key_of(number), others(world, number, cause), world.most)
+    room = has_room(key_of(world, number), others(world, number, cause), world.most)
     after = decided(engine, world.engine_class, Turn(cause=cause, has_room=room))
+    if engine.is_refused:
+        return world
     judge(world, number, after)
     return replaced(world, number, after)
+
+
+def a_minute_later(world: World) -> World:
+    """Who may start, and cannot, does not count any more."""
+    for number, engine in enumerate(world.engines):
+        if engine is not None and engine.is_refused and standing(status_of(engine)) is Standing.WAITING:
+            room = has_room(key_of(world, number), others(world, number, engine.cause), world.most)
+            world = replaced(world, number, engine._replace(is_overdue=engine.is_overdue or room))
+    return world
+
+
+def half_an_hour_later(world: World) -> World:
+    """Only of those that never arrive it matters."""
+    for number, engine in enumerate(world.engines):
+        if engine is not None and engine.is_rolling and engine.is_stuck:
+            world = replaced(world, number, engine._replace(is_late=True))
+    return world
 
 
 def origin_of(engine: Engine, engine_class: int) -> Origin:
@@ -117,6 +140,7 @@ def decided(engine: Engine, engine_class: int, turn: Turn) -> Engine:
         is_queued=bool(plan.queued),
         cause=plan.status.rollout_cause,
         is_stuck=engine.is_stuck,
+        is_late=engine.is_late and plan.status.phase == "creating",
     )
 
 
@@ -124,8 +148,11 @@ def others(world: World, me: int, cause: str) -> list[tuple[tuple[str, str], Sta
     found = list[tuple[tuple[str, str], Standing]]()
     for number, engine in enumerate(world.engines):
         their = standing(status_of(engine)) if engine is not None and engine.cause == cause else None
-        if number != me and their is not None:
-            found.append((key_of(number), their))
+        is_left_out = engine is not None and engine.is_overdue and their is Standing.WAITING
+        if number == me or engine is None or their is None or is_left_out:
+            continue
+        is_ignored = their is Standing.ROLLING and engine.is_late and key_of(world, number)[0] != key_of(world, me)[0]
+        found.append((key_of(world, number), Standing.OVERDUE if is_ignored else their))
     return found
 
 
@@ -139,7 +166,11 @@ def judge(before: World, number: int, after: Engine) -> None:
     rest = others(before, number, after.cause)
     if sum(their is Standing.ROLLING for _, their in rest) >= before.most:
         raise BrokenError(TOO_MANY)
-    ahead = sum(their is Standing.WAITING and key < key_of(number) for key, their in rest)
+    late = [key[0] for key, their in rest if their is Standing.OVERDUE]
+    ahead = sum(
+        their is Standing.WAITING and key < key_of(before, number) and late.count(key[0]) < before.most
+        for key, their in rest
+    )
     if sum(their is Standing.ROLLING for _, their in rest) + ahead >= before.most:
         raise BrokenError(OVERTAKEN)
 
@@ -161,6 +192,8 @@ def replaced(world: World, number: int, engine: Engine | None) -> World:
 def after(world: World) -> Iterator[World]:
     if world.class_edits:
         yield world._replace(engine_class=world.engine_class + 1, class_edits=world.class_edits - 1)
+    yield a_minute_later(world)
+    yield half_an_hour_later(world)
     for number, engine in enumerate(world.engines):
         if engine is None:
             continue
@@ -174,6 +207,7 @@ def after(world: World) -> Iterator[World]:
         if world.troubles:
             yield replaced(world, number, engine._replace(is_stuck=True))._replace(troubles=world.troubles - 1)
             yield replaced(world, number, engine._replace(is_blocked=True))._replace(troubles=world.troubles - 1)
+            yield replaced(world, number, engine._replace(is_refused=True))._replace(troubles=world.troubles - 1)
 
 
 @dataclass(slots=True)
@@ -194,18 +228,52 @@ class RollingSearch:
         """Once what was in trouble is mended, everybody arrives; and until then everybody else does, or says Queued."""
         for world in self.seen:
             follow(mended(world))
+            follow(with_writes_that_fail(world))
+
+    def check_neighbours(self) -> None:
+        """Whatever never arrives in one namespace, everybody in the others does."""
+        for world in self.seen:
+            for namespace in set(world.namespaces):
+                follow(with_a_bad_neighbour(world, namespace), without=namespace)
+
+
+def with_a_bad_neighbour(world: World, namespace: str) -> World:
+    """All of its engines get stuck from now on; all else is well."""
+    return world._replace(
+        engines=tuple(
+            each and each._replace(is_stuck=key_of(world, number)[0] == namespace, is_blocked=False, is_refused=False)
+            for number, each in enumerate(world.engines)
+        )
+    )
 
 
 def mended(world: World) -> World:
-    engines = tuple(each and each._replace(is_stuck=False, is_blocked=False) for each in world.engines)
-    return world._replace(engines=engines)
+    return world._replace(
+        engines=tuple(
+            each and each._replace(is_stuck=False, is_blocked=False, is_refused=False, is_overdue=False, is_late=False)
+            for each in world.engines
+        )
+    )
 
 
-def follow(world: World) -> None:
+def with_writes_that_fail(world: World) -> World:
+    """All else is well. Of those that roll: a place that was taken is kept, whoever has it."""
+    return world._replace(
+        engines=tuple(
+            each and each._replace(is_stuck=False, is_blocked=False, is_refused=each.is_refused and not each.is_rolling)
+            for each in world.engines
+        )
+    )
+
+
+def follow(world: World, without: str = "") -> None:
+    awaited = [number for number in range(len(world.engines)) if key_of(world, number)[0] != without]
     for _ in range(6 * len(world.engines)):
         for number in range(len(world.engines)):
             world = arrived(step(world, number), number)
-        if all(each is None or is_at_rest(each, world) for each in world.engines):
+        world = half_an_hour_later(a_minute_later(world))
+        left = [world.engines[number] for number in awaited]
+        if all(each is None or each.is_refused or is_at_rest(each, world) for each in left):
             return
     raise BrokenError(f"{STUCK}: {world}")
 

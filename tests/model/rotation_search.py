@@ -86,7 +86,9 @@ class Search:
 
 def calmed(world: World) -> World:
     """People have done what they did, and rotation is wanted."""
-    return world._replace(is_on=True, rotates=True, births_left=0, deletions_left=0, switches_left=0, may=May())
+    return world._replace(
+        is_on=True, rotates=True, births_left=0, deletions_left=0, plants_left=0, switches_left=0, may=May()
+    )
 
 
 def calm_round(world: World, stuck: int | None) -> World:

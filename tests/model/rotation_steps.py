@@ -58,7 +58,7 @@ def landed(world: World, flight: Flight) -> Step:
 
 
 def recorded(world: World, status: Status) -> World:
-    """Turning authentication off voids every key and token of the time before."""
+    """Without a key, be it off or all of them lost, every key and token of the time before is void."""
     used = max([world.used, *(key.number for key in status.keys)])
     return world._replace(status=status, flight=None, used=used, void=world.void if status.keys else used)
 
@@ -143,23 +143,33 @@ def _people(world: World) -> Iterator[Step]:
             yield from _parking(world, index, engine, engine.serving)
     if may.be_edited:
         yield "rotation is edited", world._replace(rotates=not world.rotates)
-    if world.deletions_left:
-        for number, issue in enumerate(world.issues, 1):
-            if issue.secret:
-                yield f"somebody deletes Secret {number}", _without_secret(world, number, issue)
+    yield from _thieves(world)
     if world.switches_left:
         switched = world._replace(is_on=not world.is_on, switches_left=world.switches_left - 1)
         yield "authentication is switched", switched
 
 
-def _without_secret(world: World, number: int, issue: Issue) -> World:
+def _thieves(world: World) -> Iterator[Step]:
+    if world.deletions_left:
+        for number, issue in enumerate(world.issues, 1):
+            if issue.secret:
+                left = _destroyed(world, number, issue._replace(secret=0))
+                yield f"somebody deletes Secret {number}", left._replace(deletions_left=world.deletions_left - 1)
+    if world.plants_left:
+        for key in world.status.keys:
+            issue = world.issues[key.number - 1]
+            if issue.secret:
+                planted = _destroyed(world, key.number, issue._replace(secret=-1, last=issue.last + 1))
+                yield f"somebody replaces Secret {key.number}", planted._replace(plants_left=world.plants_left - 1)
+
+
+def _destroyed(world: World, number: int, issue: Issue) -> World:
     """Nothing helps against the loss of a key that signs, or that is about to."""
     statuses = (world.status, world.flight.status if world.flight and world.flight.status else world.status)
     signing = {key.number for status in statuses for key in status.keys if key.phase == "Active"}
     used = signing | {key for key, _ in good_tokens(world)}
     lost = world.lost | {number} if number in used else world.lost
-    left = with_issue(world, number, issue._replace(secret=0))
-    return left._replace(lost=lost, deletions_left=world.deletions_left - 1)
+    return with_issue(world, number, issue)._replace(lost=lost)
 
 
 def _parking(world: World, index: int, engine: Engine, serving: Gen) -> Iterator[Step]:

@@ -37,7 +37,10 @@ class Status(NamedTuple):
 
 
 class Issue(NamedTuple):
-    """The objects of one key: whether its Certificate exists, what is in its Secret (0: none), and what was last."""
+    """The objects of one key: whether its Certificate exists, what is in its Secret, and how much has been so far.
+
+    Nothing (0), or what cert-manager made, by its number; what somebody else put there is below 0.
+    """
 
     has_certificate: bool = False
     secret: int = 0
@@ -100,6 +103,7 @@ class World(NamedTuple):
     lost: frozenset[int] = frozenset()  # keys that a person destroyed while their tokens were good
     births_left: int = 0
     deletions_left: int = 0
+    plants_left: int = 0
     switches_left: int = 0
     may: May = May()
 

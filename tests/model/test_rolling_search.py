@@ -44,6 +44,32 @@ def test_in_every_order_the_limit_holds_and_everybody_arrives(
         print(f"\n  {engines} engines, {most} at a time: {len(search.seen):,} states (all of them)")
 
 
+@pytest.mark.parametrize(
+    "namespaces",
+    [
+        ("a", "b"),
+        pytest.param(("a", "a", "b"), marks=pytest.mark.slow),
+        pytest.param(("b", "a", "b"), marks=pytest.mark.slow),
+    ],
+)
+def test_a_namespace_in_which_nobody_arrives_holds_up_itself_only(namespaces: tuple[str, ...]) -> None:
+    search = RollingSearch(world(len(namespaces), 1)._replace(namespaces=namespaces, edits=0, deletions=0))
+    search.run()
+    search.check_rest()
+    search.check_neighbours()
+
+
+def test_a_neighbour_that_keeps_its_place_for_ever_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def for_ever(unchanged: World) -> World:
+        return unchanged
+
+    monkeypatch.setattr(rolling_search, "half_an_hour_later", for_ever)
+    search = RollingSearch(world(2, 1)._replace(namespaces=("a", "b"), edits=0, deletions=0))
+    search.run()
+    with pytest.raises(BrokenError, match=STUCK):
+        search.check_neighbours()
+
+
 def answering(answer: object) -> Callable[..., object]:
     def instead(*_: object, **__: object) -> object:
         return answer
@@ -85,3 +111,11 @@ def test_an_edit_that_is_counted_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_wait_without_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(phases, "_must_wait", answering(True))
     assert broken_by() in {STUCK, KEPT_WAITING}
+
+
+def test_a_wait_for_one_that_does_not_get_on_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def for_ever(unchanged: World) -> World:
+        return unchanged
+
+    monkeypatch.setattr(rolling_search, "a_minute_later", for_ever)
+    assert broken_by() == STUCK

@@ -16,12 +16,13 @@ from firebolt_operator.api.auth import AuthStatus, SigningKeyStatus
 from firebolt_operator.api.names import RotationStep
 from firebolt_operator.auth.decide import gates, provisioning, rotation
 from firebolt_operator.auth.decide.gates import Gate, Open, Unconfirmed
-from firebolt_operator.auth.decide.material import Usable
+from firebolt_operator.auth.decide.material import Material, Usable, judge_material
 from firebolt_operator.auth.decide.rotation import Progress, Rotation
 from firebolt_operator.auth.decide.signing_keys import replaced
 from firebolt_operator.auth.facts import EngineKeys
 from firebolt_operator.auth.held_keys import HeldKey
 from firebolt_operator.auth.plan import DeleteCertificate
+from firebolt_operator.manifests.issued import Issued
 from tests.model import rotation_operator, rotation_rules, rotation_search, rotation_steps
 from tests.model.rotation_search import BrokenError, Search, start
 from tests.model.rotation_world import Engine, Gen, May, World
@@ -31,7 +32,8 @@ UNBORN = start(engines=(AT_REST, Engine(exists=False)), births_left=1)
 PARKING = start(may=May(park=True))
 LAGGING = UNBORN._replace(may=May(lag=True), seen=UNBORN.engines)
 DRIFTING = start(may=May(drift=True))
-LOSING = start(deletions_left=1)
+LOSING = start(3, deletions_left=1)
+REPLACED = start(3, plants_left=1)
 SWITCHING = start(3, switches_left=2)
 
 
@@ -56,6 +58,12 @@ def test_a_rotation_keeps_every_promise_whoever_is_stuck() -> None:
     assert len(search.came_from) > 2_000
 
 
+def test_no_engine_ever_holds_a_key_that_somebody_else_put_there() -> None:
+    search = explored(REPLACED)
+    assert any(issue.secret < 0 for world in search.came_from for issue in world.issues)
+    assert any(key.number == 3 for world in search.came_from for key in world.status.keys)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("world", "is_all"),
@@ -65,6 +73,7 @@ def test_a_rotation_keeps_every_promise_whoever_is_stuck() -> None:
         pytest.param(PARKING, True, id="an-engine-parks-and-wakes"),
         pytest.param(DRIFTING, True, id="clocks-differ"),
         pytest.param(LOSING, False, id="a-secret-is-deleted"),
+        pytest.param(start(4, deletions_left=1, plants_left=1), False, id="a-secret-is-deleted-and-one-replaced"),
         pytest.param(start(may=May(be_edited=True)), True, id="rotation-is-edited"),
         pytest.param(LAGGING, False, id="caches-lag"),
         pytest.param(SWITCHING, False, id="authentication-is-switched-off-and-on"),
@@ -145,14 +154,6 @@ def test_a_gate_that_believes_its_cache_is_caught(monkeypatch: pytest.MonkeyPatc
     assert caught(LAGGING) == rotation_rules.REFUSED
 
 
-def test_a_gate_that_compares_ids_alone_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_id(held: tuple[HeldKey, ...], key: HeldKey) -> bool:
-        return all(each.id != key.id for each in held)
-
-    monkeypatch.setattr(gates, "_HINDRANCES", {**gates._HINDRANCES, RotationStep.PROMOTION: by_id})
-    assert caught(LOSING) == rotation_rules.REFUSED
-
-
 @pytest.mark.parametrize("looked_at", [slice(0, 1), slice(1, None)], ids=["not-what-drains", "not-what-serves"])
 def test_a_gate_that_looks_at_some_generations_only_is_caught(
     monkeypatch: pytest.MonkeyPatch, looked_at: slice
@@ -195,6 +196,14 @@ def test_a_counter_that_starts_over_is_caught(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(provisioning, "_switched_off", forgetful)
     assert caught(SWITCHING) == rotation_rules.REUSED
+
+
+def test_a_replaced_key_that_is_taken_for_a_new_one_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trusting(key: SigningKeyStatus, issued: Issued) -> Material:
+        return judge_material(replaced(key, observed_public_key_fingerprint=""), issued)
+
+    monkeypatch.setattr(provisioning, "judge_material", trusting)
+    assert caught(REPLACED) == rotation_rules.PLANTED
 
 
 def test_a_key_that_is_listed_before_it_is_there_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from firebolt_operator.manifests.fingerprints import blob_fingerprint
-from firebolt_operator.tls.decide import trust
+from firebolt_operator.tls.decide import renewal, trust
+from firebolt_operator.tls.decide.renewal import ServingCertificate
 from firebolt_operator.tls.decide.trust import TrustPlan
 from firebolt_operator.tls.facts import GatewayRollout, TrustBundle, TrustedAuthority, TrustSituation
 from tests.model import trust_search
@@ -134,3 +135,13 @@ def test_hoarding_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(trust, "_wanted", hoarding)
     assert caught(start(1, rolls_left=1)) == trust_search.RESTLESS
+
+
+def test_switching_to_pods_that_read_another_certificate_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was renewed under another CA while they started, and nobody has seen the one that they serve."""
+
+    def never(_: ServingCertificate, __: ServingCertificate) -> bool:
+        return False
+
+    monkeypatch.setattr(renewal, "is_renewed", never)
+    assert caught(start(changes_left=2, rolls_left=1)) == trust_search.LOST

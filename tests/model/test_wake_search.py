@@ -20,6 +20,7 @@ from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.wake.decide.wake_requests import Claim, WakeRequests
 from tests.model import wake_agent, wake_rules
 from tests.model.wake_search import BrokenError, Search, searched
+from tests.model.wake_world import Agent
 from tests.support.engines import NOON
 
 Decide = Callable[..., Decision]
@@ -29,7 +30,8 @@ FOR_EVER = timedelta(days=1000)
 @pytest.fixture(autouse=True)
 def _fresh_agent() -> Iterator[None]:
     """What an agent did in another test says nothing about a broken one."""
-    steps = (wake_agent.asked, wake_agent.claimed, wake_agent.appeared, wake_agent._settled)
+    at_endpoints = (wake_agent.appeared, wake_agent.routed, wake_agent.vanished)
+    steps = (wake_agent.asked, wake_agent.claimed, *at_endpoints, wake_agent._settled)
     yield
     for step in steps:
         step.cache_clear()
@@ -231,4 +233,14 @@ def test_an_agent_that_forgets_whoever_came_while_it_stamped_is_caught(monkeypat
         original(self, engine, due_at, failures=failures)
 
     monkeypatch.setattr(WakeRequests, "_settle", forgetful)
+    assert is_caught() == "whoever waits is on the books"
+
+
+def test_an_agent_that_forgets_whoever_waits_when_endpoints_vanish_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They appeared and went before Envoy knew them."""
+
+    def forgetful(agent: Agent) -> Agent:
+        return agent._replace(sees_endpoints=False, is_routed=False)
+
+    monkeypatch.setattr(wake_agent, "vanished", forgetful)
     assert is_caught() == "whoever waits is on the books"

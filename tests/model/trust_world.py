@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from firebolt_operator.manifests.fingerprints import blob_fingerprint
-from firebolt_operator.tls.decide import trust
+from firebolt_operator.tls.decide import renewal, trust
+from firebolt_operator.tls.decide.renewal import ServingCertificate
 from firebolt_operator.tls.facts import GatewayRollout, TrustBundle, TrustedAuthority, TrustSituation
 
 Authorities = frozenset[int]
@@ -188,11 +189,23 @@ def _moves(world: World, index: int, engine: Engine) -> Iterator[tuple[str, Engi
             yield "makes a generation", engine._replace(next=made), 1
     elif engine.is_switching:
         yield "switches", Engine(engine.next, old=engine.serving), 0
+    elif _is_renewed(engine.next):
+        made = Gen(engine.next.number + 1, world.authority, world.authority)
+        yield "abandons a generation for another", engine._replace(next=made), 0
     elif _may_switch(world, f"e{index}-g{engine.next.number}", engine.next):
         yield "is about to switch", engine._replace(is_switching=True), 0
     if engine.serving.secret != world.authority:
         renewed = engine._replace(serving=engine.serving._replace(secret=world.authority))
         yield "has its certificate renewed in place", renewed, 0
+    if engine.next is not None and engine.next.secret != world.authority:
+        renewed = engine._replace(next=engine.next._replace(secret=world.authority))
+        yield "has the certificate of its next generation renewed in place", renewed, 0
+
+
+def _is_renewed(gen: Gen) -> bool:
+    """Its pods read another one when they started."""
+    served, live = (ServingCertificate(f"of CA-{number}", gen.number) for number in (gen.served, gen.secret))
+    return renewal.is_renewed(served, live)
 
 
 def _may_switch(world: World, name: str, gen: Gen) -> bool:

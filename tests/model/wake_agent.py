@@ -16,18 +16,23 @@ def agent_steps(world: World) -> Iterator[tuple[str, World]]:
     agent = world.agent
     if not agent.sees_endpoints:
         yield "a query arrives", world._replace(agent=asked(agent))
+    elif not agent.is_routed:
+        yield "a query arrives", world._replace(agent=agent._replace(holds=True))
     if agent.holds:
         yield "the client leaves", world._replace(agent=agent._replace(holds=False))
     if agent.asked is not None and agent.is_due and agent.flight is None:
         yield "the agent stamps", world._replace(agent=claimed(agent))
     if agent.flight is not None:
         yield from _landings(world, agent.flight)
-    if agent != Agent(sees_endpoints=agent.sees_endpoints):
-        yield "the agent restarts", world._replace(agent=Agent(sees_endpoints=agent.sees_endpoints))
+    restarted = Agent(sees_endpoints=agent.sees_endpoints, is_routed=agent.sees_endpoints)
+    if agent != restarted:
+        yield "the agent restarts", world._replace(agent=restarted)
     if agent.sees_endpoints:
-        yield "its endpoints go", world._replace(agent=agent._replace(sees_endpoints=False))
+        yield "its endpoints go", world._replace(agent=vanished(agent))
     elif world.truth.status.size:
         yield "its endpoints appear", world._replace(agent=appeared(agent))
+    if agent.sees_endpoints and not agent.is_routed:
+        yield "Envoy knows its endpoints", world._replace(agent=routed(agent))
 
 
 def _landings(world: World, stamp: int) -> Iterator[tuple[str, World]]:
@@ -67,10 +72,25 @@ def claimed(agent: Agent) -> Agent:
 
 @cache
 def appeared(agent: Agent) -> Agent:
-    """Whoever waits is released, and the next query is a new one."""
+    """Whoever waits does so until Envoy knows them; a query that finds them gone is a new one."""
     requests = _requests(agent)
     requests.forget(ENGINE)
-    return _read(agent._replace(sees_endpoints=True, holds=False), requests)
+    return _read(agent._replace(sees_endpoints=True), requests)
+
+
+@cache
+def routed(agent: Agent) -> Agent:
+    """Whoever waits is released."""
+    requests = _requests(agent)
+    requests.forget(ENGINE)
+    return _read(agent._replace(is_routed=True, holds=False), requests)
+
+
+@cache
+def vanished(agent: Agent) -> Agent:
+    """Whoever waits was forgotten when they appeared, and is asked for again."""
+    gone = agent._replace(sees_endpoints=False, is_routed=False)
+    return asked(gone) if gone.holds else gone
 
 
 @cache
@@ -101,7 +121,7 @@ def _requests(agent: Agent) -> WakeRequests:
 def _read(agent: Agent, requests: WakeRequests) -> Agent:
     demand = requests._demands.get(ENGINE)
     if demand is None:
-        return Agent(sees_endpoints=agent.sees_endpoints, holds=agent.holds, flight=agent.flight)
+        return Agent(agent.sees_endpoints, agent.is_routed, agent.holds, flight=agent.flight)
     due_at = requests.next_due_at()
     return agent._replace(
         asked=_age(demand.asked_at),

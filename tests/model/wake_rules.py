@@ -82,9 +82,9 @@ def broken_world(world: World) -> Iterator[str]:
     ages = (truth.status.activity, truth.status.handled, world.up, agent.asked, agent.flight)
     if any(age is not None and not 0 <= age <= OLDEST for age in ages):
         yield "nothing that was recorded lies ahead"
-    if agent.holds and agent.sees_endpoints:
+    if agent.holds and agent.is_routed:
         yield "nobody waits for an engine that is there"
-    if agent.holds and (agent.asked is None or agent.is_forgotten):
+    if agent.holds and not agent.sees_endpoints and (agent.asked is None or agent.is_forgotten):
         yield "whoever waits is on the books"
 
 

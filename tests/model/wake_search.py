@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.model import wake_rules
 from tests.model.stories import story
-from tests.model.wake_agent import agent_steps, appeared, claimed, landed, requested
+from tests.model.wake_agent import agent_steps, appeared, claimed, landed, requested, routed
 from tests.model.wake_operator import ANSWERS, QUIET, Look, Pass, Passes, Write
 from tests.model.wake_world import AHEAD, NONSENSE, OLDEST, ROLLING, SIZES, Status, World, initial, later
 
@@ -67,6 +67,8 @@ class Search:
             world = self._whole(world, Look(world.seen, world.truth, QUIET, is_rolled=True))
         if world.truth.status.size and not world.agent.sees_endpoints:
             world = world._replace(agent=appeared(world.agent))
+        if world.agent.sees_endpoints:
+            world = world._replace(agent=routed(world.agent))
         return later(world)
 
     def _steps(self, world: World) -> Iterator[Step]:

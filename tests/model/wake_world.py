@@ -44,6 +44,7 @@ class Agent(NamedTuple):
     """What it holds in memory; all of it is gone when it restarts."""
 
     sees_endpoints: bool = False
+    is_routed: bool = False  # Envoy knows them
     holds: bool = False  # whether a query waits
     asked: Age = None  # None: it has no demand on its books
     is_owed: bool = False
@@ -67,7 +68,7 @@ def initial(replicas: int, *, edits: int, strangers: int) -> World:
     """`strangers` are requests that no agent of ours made: of another gateway, or of somebody hostile."""
     phase = "stable" if replicas else "stopped"
     engine = Engine(None, replicas, Status(phase, replicas, None, None))
-    agent = Agent(sees_endpoints=replicas > 0)
+    agent = Agent(sees_endpoints=replicas > 0, is_routed=replicas > 0)
     return World(engine, engine, agent, 0 if replicas else None, False, edits, strangers)
 
 

@@ -1,6 +1,7 @@
 """Builders for authentication: specs, keys, what cert-manager made of them, and the engines that hold them."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from firebolt_operator.api.auth import (
@@ -17,6 +18,9 @@ from firebolt_operator.api.tls import CertManagerSpec, IssuerRef
 from firebolt_operator.auth.facts import AuthSituation, EngineKeys, Fleet, GenerationKeys
 from firebolt_operator.auth.held_keys import HeldKey
 from firebolt_operator.manifests.issued import Issued, IssuedCertificate, IssuedSecret
+from firebolt_operator.policy.auth_checks import check_auth
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.protected_secrets import is_protected
 from tests.support.engines import NOON
 
 DAY = timedelta(days=1)
@@ -26,7 +30,8 @@ ISSUER = CertManagerSpec(issuer_ref=IssuerRef(name="jwt-ca"))
 def an_auth_spec(interval: str | None = "720h", retain: str | None = "25h", **local: Any) -> AuthSpec:
     keys = SigningKeysSpec(cert_manager=ISSUER, rotation_interval=interval, retain_duration=retain)
     admin = AdminSpec(password=SecretKeySelector(name="admin-credentials", key="password"))
-    return AuthSpec(enabled=True, local=LocalAuthSpec(admin=admin, signing_keys=keys, **local))
+    described: dict[str, Any] = {"admin": admin, "signing_keys": keys, **local}
+    return AuthSpec(enabled=True, local=LocalAuthSpec(**described))
 
 
 def a_key(number: int = 1, phase: str = "Active", **fields: Any) -> SigningKeyStatus:
@@ -84,4 +89,5 @@ def a_situation(status: AuthStatus | None = None, **fields: Any) -> AuthSituatio
         "issued": all_issued(1, 2),
         **fields,
     }
+    described["spec_problem"] = aggregate(check_auth(described["spec"], partial(is_protected, protected=())))
     return AuthSituation(instance="inst", status=status, **described)

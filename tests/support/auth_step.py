@@ -4,12 +4,13 @@ import random
 
 from firebolt_operator.api.resources import CERTIFICATES
 from firebolt_operator.auth.act.writes import AuthActor
-from firebolt_operator.auth.observe.fleet import FleetReader
 from firebolt_operator.auth.observe.observer import AuthObserver, AuthSecrets
 from firebolt_operator.auth.reconcile import AuthStep
-from firebolt_operator.auth.views import decode_certificate, decode_issued_secret
 from firebolt_operator.engine.observe.caches import engine_caches
 from firebolt_operator.kube.ports import Reader, Writer
+from firebolt_operator.reconciling.certificates import CertificateWriter
+from firebolt_operator.reconciling.fleet import FleetReader
+from firebolt_operator.reconciling.issued_views import decode_certificate, decode_issued_secret
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -37,4 +38,4 @@ def auth_step(reader: Reader, writer: Writer, clock: Clock) -> AuthStep:
     fleet = FleetReader(engines=engines.engines, statefulsets=engines.statefulsets, pods=engines.pods, reader=reader)
     secrets = auth_secrets(reader, clock)
     observer = AuthObserver(certificates=certificates, secrets=secrets, fleet=fleet, clock=clock)
-    return AuthStep(observer, AuthActor(certificates, writer))
+    return AuthStep(observer, AuthActor(CertificateWriter(certificates, writer), writer))

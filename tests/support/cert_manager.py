@@ -36,12 +36,15 @@ class CertManager:
     client: KubeClient
     namespace: str
     is_waiting: bool = False
+    authority: str = "CA-1"  # nobody verifies anything with it
     private_keys: list[str] = field(default_factory=list[str])  # all that it ever made, as PEM
 
     async def run(self) -> None:
         scope = Scope(resource=CERTIFICATES, namespace=self.namespace)
         while True:
-            for certificate in [] if self.is_waiting else await self.client.list(scope):
+            for certificate in await self.client.list(scope):
+                if self.is_waiting:
+                    break  # asked here: who was told to wait while a list was under way waits as well
                 try:
                     await self._serve(certificate)
                 except (ConflictError, NotFoundError):
@@ -61,8 +64,10 @@ class CertManager:
         secret = await self.client.get(Ref(SECRETS, self.namespace, certificate["spec"]["secretName"]))
         if secret is not None and _is_ready(certificate):
             return
+        # Said first, so that nothing is issued for a request that was withdrawn meanwhile.
+        await self._tell(certificate, "Issuing")
         await self._write(certificate, secret)
-        await self._tell(certificate)
+        await self._tell(certificate, "Ready")
 
     async def _write(self, certificate: Manifest, secret: Manifest | None) -> None:
         key = _kept_key(secret) or a_private_key()
@@ -80,22 +85,26 @@ class CertManager:
                     "annotations": {ANNOTATION_CERTIFICATE_NAME: certificate["metadata"]["name"]},
                 },
                 "type": "kubernetes.io/tls",
-                "data": {"tls.key": _encoded(pem), "tls.crt": _encoded(self_signed(key))},
+                "data": {
+                    "tls.key": _encoded(pem),
+                    "tls.crt": _encoded(self_signed(key)),
+                    "ca.crt": _encoded(self.authority),
+                },
             }
         )
 
-    async def _tell(self, certificate: Manifest) -> None:
-        ready = {
-            "type": "Ready",
+    async def _tell(self, certificate: Manifest, kind: str) -> None:
+        condition = {
+            "type": kind,
             "status": "True",
-            "reason": "Ready",
-            "message": "Certificate is up to date and has not expired",
+            "reason": kind,
+            "message": f"Certificate is {kind.lower()}",
             "lastTransitionTime": certificate["metadata"]["creationTimestamp"],
             "observedGeneration": certificate["metadata"]["generation"],
         }
         await self.client.merge_patch(
             Ref(CERTIFICATES, self.namespace, certificate["metadata"]["name"]),
-            {"status": {"conditions": [ready]}},
+            {"status": {"conditions": [condition]}},
             subresource="status",
         )
 
@@ -103,7 +112,8 @@ class CertManager:
 def _is_ready(certificate: Manifest) -> bool:
     conditions = certificate.get("status", {}).get("conditions", [])
     generation = certificate["metadata"]["generation"]
-    return any(each["status"] == "True" and each["observedGeneration"] == generation for each in conditions)
+    wanted = {"type": "Ready", "status": "True", "observedGeneration": generation}
+    return any(wanted.items() <= each.items() for each in conditions)
 
 
 def _kept_key(secret: Manifest | None) -> ec.EllipticCurvePrivateKey | None:

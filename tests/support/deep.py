@@ -21,6 +21,14 @@ def with_depth(document: dict[str, Any], *path: str, levels: int = LEVELS) -> by
     return json.dumps(copy, separators=(",", ":")).replace(f'"{mark}"', deep_text(levels)).encode()
 
 
+def indented_at_length(levels: int = 200, zeros: int = 200_000) -> dict[str, Any]:
+    """Short as it is stored, and not nested too deeply; a file of it has an indented line for each of the zeros."""
+    nested: Any = [0] * zeros
+    for _ in range(levels):
+        nested = {"a": nested}
+    return {"a": nested}
+
+
 def deep_managed_fields(api_version: str, levels: int = LEVELS) -> str:
     """As an API server accepts them from anybody who may write the object; of a foreign version it forgets them."""
     fields = '{"f:a":' * levels + "{}" + "}" * levels

@@ -7,7 +7,8 @@ import msgspec
 
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_class import EngineClassSpec
-from firebolt_operator.engine.inputs import ClassInfo, EngineImages, EngineInputs, InstanceInfo
+from firebolt_operator.api.engine_preset import EnginePresetSpec
+from firebolt_operator.engine.inputs import ClassInfo, EngineImages, EngineInputs, InstanceInfo, PresetInfo
 from firebolt_operator.refs import Manifest
 
 INSTANCE = InstanceInfo(id="01JINSTANCE", metadata_endpoint="main-metadata.apps.svc.cluster.local:7000")
@@ -25,8 +26,16 @@ def engine_class(**fields: Any) -> ClassInfo:
     return ClassInfo(name="shared", spec=msgspec.convert({"template": {}} | fields, EngineClassSpec))
 
 
+def engine_preset(**fields: Any) -> PresetInfo:
+    return PresetInfo(name="firebolt", spec=msgspec.convert({"template": {}} | fields, EnginePresetSpec))
+
+
 def engine_inputs(
-    spec: Manifest | None = None, of_class: Manifest | None = None, *, instance: InstanceInfo = INSTANCE
+    spec: Manifest | None = None,
+    of_class: Manifest | None = None,
+    *,
+    of_preset: Manifest | None = None,
+    instance: InstanceInfo = INSTANCE,
 ) -> EngineInputs:
     return EngineInputs(
         name="sales",
@@ -34,6 +43,7 @@ def engine_inputs(
         uid="4b1c5a0e",
         spec=engine_spec(**copy.deepcopy(spec or {})),
         engine_class=None if of_class is None else engine_class(**copy.deepcopy(of_class)),
+        preset=None if of_preset is None else engine_preset(**copy.deepcopy(of_preset)),
         instance=instance,
         images=IMAGES,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineSpec, EngineStatus, FireboltEngine
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
-from firebolt_operator.api.resources import CONFIG_MAPS, POD_DISRUPTION_BUDGETS, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import CERTIFICATES, CONFIG_MAPS, POD_DISRUPTION_BUDGETS, SERVICES, STATEFULSETS
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, PodCount
 from firebolt_operator.engine.views import Child, PodView
@@ -121,6 +121,9 @@ class NamedBlueprint:
 
     def __init__(self, drift: str | None = None) -> None:
         self._drift = drift
+
+    def certificates(self, generation: int) -> tuple[Manifest, ...]:
+        return (_named(CERTIFICATES, names.engine_tls_name("eng", generation)),)
 
     def config_map(self, generation: int) -> Manifest:
         return _named(CONFIG_MAPS, names.config_map_name("eng", generation))

@@ -19,7 +19,14 @@ from firebolt_operator.instance.plan import InstancePlan
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import SecretView
 from firebolt_operator.manifests.live_objects import LiveObject
+from firebolt_operator.policy.auth_checks import check_auth
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.secret_references import ours
+from firebolt_operator.policy.tls_checks import check_tls
 from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.tls.decide.instance_tls import decide_tls
+from firebolt_operator.tls.facts import GatewaySeen, TLSSituation
+from firebolt_operator.tls.plan import TLSOutcome
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 5, 1, 9, tzinfo=UTC)
@@ -90,13 +97,31 @@ def a_situation(
         new_password=PASSWORD,
         now=now,
         auth=auth_of(chosen, now),
+        tls=tls_of(chosen, now),
     )
 
 
 def auth_of(instance: FireboltInstance, now: datetime = NOON, **facts: Any) -> AuthOutcome:
     """What is decided about its authentication; nothing was issued, and there are no engines."""
-    described: dict[str, Any] = {"spec": instance.spec.auth, "status": instance.status.auth, "fleet": Fleet(), **facts}
+    described: dict[str, Any] = {
+        "spec": instance.spec.auth,
+        "spec_problem": aggregate(check_auth(instance.spec.auth, ours(instance))),
+        "status": instance.status.auth,
+        "fleet": Fleet(),
+        **facts,
+    }
     return carried_out(decide_auth(AuthSituation(instance=instance.metadata.name, now=now, **described)))
+
+
+def tls_of(instance: FireboltInstance, now: datetime = NOON, **facts: Any) -> TLSOutcome:
+    """What is decided about its TLS; nothing was issued, there are no engines, and no gateway."""
+    described: dict[str, Any] = {
+        "gateway": GatewaySeen(),
+        "spec_problem": aggregate(check_tls(instance)),
+        **facts,
+    }
+    situation = TLSSituation(instance=instance, now=now, **described)
+    return TLSOutcome(plan=decide_tls(situation, BLUEPRINTS.of(instance)))
 
 
 def a_condition(kind: str, status: str, reason: str = "Ready", message: str = "as before") -> Manifest:

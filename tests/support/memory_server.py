@@ -18,6 +18,8 @@ class MemoryServer:
     requests: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     graces: dict[str, int] = field(default_factory=dict[str, int])  # seconds by name, where a delete gave some
     failures: dict[Resource, OperatorError] = field(default_factory=dict[Resource, OperatorError])  # of deletes
+    unlisted: dict[Resource, OperatorError] = field(default_factory=dict[Resource, OperatorError])
+    read_failures: dict[Resource, OperatorError] = field(default_factory=dict[Resource, OperatorError])
 
     def put(self, resource: Resource, child: Child) -> None:
         self.objects[resource, child.metadata.name] = child
@@ -28,11 +30,15 @@ class MemoryServer:
 
     async def get_raw(self, ref: Ref, /) -> bytes | None:
         self.requests.append(("get", ref.resource.kind, ref.name))
+        if ref.resource in self.read_failures:
+            raise self.read_failures[ref.resource]
         found = self.objects.get((ref.resource, ref.name))
         return None if found is None else msgspec.json.encode(found)
 
     async def pages(self, scope: Scope, /, *, limit: int = 500) -> AsyncGenerator[Page]:
         del limit
+        if scope.resource in self.unlisted:
+            raise self.unlisted[scope.resource]
         wanted = dict(term.split("=") for term in scope.labels.split(","))
         for (resource, _), child in list(self.objects.items()):
             # One object a page, so that nobody gets away with reading only the first.

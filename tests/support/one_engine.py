@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
-from firebolt_operator.api.names import FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, FINALIZER_ENGINE, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, FIREBOLT_INSTANCES, PODS, STATEFULSETS
 from firebolt_operator.engine.dependencies import EngineDependencies
 from firebolt_operator.engine.inputs import EngineImages, EngineSettings
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
+from firebolt_operator.engine.observe.listeners import ListenerReader
 from firebolt_operator.engine.observe.metrics import EngineRecorder, NoEngineRecorder
 from firebolt_operator.engine.observe.scrape_lane import ScrapeLane, waiting_line
 from firebolt_operator.engine.observe.scrape_places import ScrapePlaces
@@ -25,6 +26,7 @@ from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.controller import Reconcile
 from firebolt_operator.runtime.objects import Key
 from tests.support.auth_step import auth_secrets
+from tests.support.listeners import listener_reader
 from tests.support.manual_clock import ManualClock
 from tests.support.recorders import QueueNotes
 
@@ -68,10 +70,14 @@ class MemoryApi:
 
     async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /, *, subresource: str = "") -> Manifest:
         del subresource
-        metadata = self.objects[ref]["metadata"] | {
+        known = self.objects[ref]
+        metadata = known["metadata"] | {
             key: value for key, value in patch.get("metadata", {}).items() if key != "resourceVersion"
         }
-        return await self._write("patch", self.objects[ref] | dict(patch) | {"metadata": metadata})
+        if "spec" not in patch:
+            return await self._write("patch", known | dict(patch) | {"metadata": metadata})
+        metadata |= {"generation": metadata["generation"] + 1}
+        return await self._write("patch", known | {"spec": known["spec"] | patch["spec"], "metadata": metadata})
 
     async def update_status(self, manifest: Manifest, /) -> Manifest:
         known = self.objects[ref_of(manifest)]
@@ -80,7 +86,7 @@ class MemoryApi:
     async def delete(self, ref: Ref, /, *, uid: str, **_how: object) -> None:
         self._asked("delete", ref)
         self.objects.pop(ref, None)
-        for cache in self.caches.all():
+        for cache in (*self.caches.all(), self.caches.certificates):
             cache.deleted(ref, uid)
 
     async def _write(self, verb: str, manifest: Manifest) -> Manifest:
@@ -107,7 +113,7 @@ class MemoryApi:
             stored["status"] = {"observedGeneration": 1}
             numbered["managedFields"] = [MANAGER | {"fieldsV1": {}}]
         self.objects[ref] = stored
-        for cache in self.caches.all():
+        for cache in (*self.caches.all(), self.caches.certificates):
             cache.written(ref, msgspec.json.encode(stored))
         return stored
 
@@ -126,9 +132,11 @@ class OneEngine:
     max_rolling: int = 0
     api: MemoryApi = field(init=False)
     lane: ScrapeLane = field(init=False)
+    listeners: ListenerReader = field(init=False)
 
     def __post_init__(self) -> None:
         self.api = MemoryApi(self.caches)
+        self.listeners = listener_reader(self.caches, self.api, self.clock)  # type: ignore[arg-type]
         self.lane = ScrapeLane(
             instances=self.caches.instances,
             reader=self.api,  # type: ignore[arg-type]
@@ -146,7 +154,7 @@ class OneEngine:
     def beside(self, name: str, namespace: str) -> "OneEngine":
         """Another engine in the same world."""
         other = OneEngine(name, namespace, self.clock, self.recorder, self.caches, self.instance)
-        other.api, other.lane = self.api, self.lane
+        other.api, other.lane, other.listeners = self.api, self.lane, self.listeners
         return other
 
     def dependencies(self) -> EngineDependencies:
@@ -166,6 +174,7 @@ class OneEngine:
             scrapes=self.lane,
             blueprint=MemoisedRenderer(),
             auth=auth_secrets(self.api, self.clock),  # type: ignore[arg-type]
+            listeners=self.listeners,
         )
 
     async def come_to_rest(self, reconcile: Reconcile[Key], **spec: Any) -> None:
@@ -182,6 +191,18 @@ class OneEngine:
         stored = self.api.objects[Ref(FIREBOLT_ENGINES, self.namespace, self.name)]
         metadata = stored["metadata"] | {"generation": stored["metadata"]["generation"] + 1}
         self.api.put(stored | {"metadata": metadata, "spec": stored["spec"] | spec})
+
+    def stamp(self) -> None:
+        """A gateway asks for it."""
+        stored = self.api.objects[Ref(FIREBOLT_ENGINES, self.namespace, self.name)]
+        stamps = {ANNOTATION_WAKE_REQUESTED: self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")}
+        self.api.put(stored | {"metadata": stored["metadata"] | {"annotations": stamps}})
+
+    async def wake(self, reconcile: Reconcile[Key]) -> None:
+        """Asked for by a gateway, and followed until there is nothing left to do."""
+        self.stamp()
+        await reconcile(self.key)
+        await self._follow(reconcile)
 
     async def _follow(self, reconcile: Reconcile[Key]) -> None:
         for _ in range(MOST_PASSES):
@@ -205,11 +226,10 @@ class OneEngine:
 
     def make_pods(self) -> None:
         """Ready at once, as many as each of its StatefulSets lacks."""
-        replicas = self.api.objects[Ref(FIREBOLT_ENGINES, self.namespace, self.name)]["spec"]["replicas"]
-        for ref in list(self.api.objects):
+        for ref, stored in list(self.api.objects.items()):
             if ref.resource != STATEFULSETS or ref.namespace != self.namespace:
                 continue
-            for ordinal in range(replicas if ref.name.startswith(f"{self.name}-g") else 0):
+            for ordinal in range(stored["spec"]["replicas"] if ref.name.startswith(f"{self.name}-g") else 0):
                 if Ref(PODS, self.namespace, f"{ref.name}-{ordinal}") not in self.api.objects:
                     self._put_pod(f"{ref.name}-{ordinal}", is_ready=True)
 

@@ -99,6 +99,7 @@ class Bench:
             hold_timeout=HOLD_TIMEOUT,
             times=self.times,
         )
+        self.readiness.listen(gone=self.handler.vanished)
         self.version = 0
 
     def _is_known(self, engine: str) -> bool:

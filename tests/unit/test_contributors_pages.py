@@ -14,7 +14,9 @@ PATHS = sorted(set(re.findall(rf"`({PATH}[\w./-]*)`", MAP)))
 SYMBOLS = sorted(set(re.findall(rf"`({PATH})` \(`(\w+)`\)", MAP)))
 ROOMS = frozenset({"observe/", "decide/", "render/", "act/", "envoy/"})
 OF_THE_PLUGIN = frozenset({"commands/", "explain/", "kubectl/", "picture/", "query/", "status/"})
-OF_THE_LOCAL_CLUSTER = frozenset({"cluster/", "node/", "programs/", "images/", "standins/", "testing/", "demo/"})
+OF_THE_LOCAL_CLUSTER = frozenset(
+    {"cluster/", "node/", "programs/", "images/", "standins/", "testing/", "demo/", "campaign/"}
+)
 RELATIVE = (
     ROOMS
     | OF_THE_LOCAL_CLUSTER

@@ -18,10 +18,16 @@ def test_version_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert by_command.strip()
 
 
-def test_crds_are_three_documents(capsys: pytest.CaptureFixture[str]) -> None:
+def test_crds_are_a_document_for_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["crds"], {}) == 0
     kinds = [document["spec"]["names"]["kind"] for document in yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader)]
-    assert sorted(kinds) == ["FireboltEngine", "FireboltEngineClass", "FireboltInstance"]
+    assert sorted(kinds) == [
+        "ClusterFireboltEngineClass",
+        "FireboltEngine",
+        "FireboltEngineClass",
+        "FireboltEnginePreset",
+        "FireboltInstance",
+    ]
 
 
 @pytest.mark.parametrize(

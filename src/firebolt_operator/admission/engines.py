@@ -54,11 +54,12 @@ class EngineAdmission:
         async with asyncio.TaskGroup() as group:
             finding = group.create_task(self.lookups.engine_class(namespace, spec.engine_class_ref), name="class")
             reading = group.create_task(self.lookups.instance(namespace, spec.instance_ref), name="instance")
+            sharing = group.create_task(self.lookups.preset(namespace), name="preset")
         found = finding.result()
         is_bound = old is not None and old.engine_class_ref == spec.engine_class_ref
         errors = [
             *check_new_binding(found, is_bound_already=is_bound),
-            *check_engine_admission(spec, found, reading.result(), self.bounds),
+            *check_engine_admission(spec, found, reading.result(), self.bounds, sharing.result()),
         ]
         return judged(errors, engine_warnings(spec, found if isinstance(found, FoundClass) else None))
 

@@ -20,7 +20,7 @@ from firebolt_operator.refs import Manifest
 class InstanceAdmission:
     lookups: Lookups
     operator_account: str
-    new_id: Callable[[], str]
+    new_id: Callable[[Manifest | None], str]  # for an instance with that template of the metadata service
 
     async def validate(self, request: AdmissionRequest) -> Answer:
         """Raises SpecRejectedError for what is no instance."""
@@ -41,4 +41,5 @@ class InstanceAdmission:
         name = text(mapping(instance.get("metadata")).get("name"))
         if await self.lookups.may_have_credentials(request.namespace, name):
             return PASSED
-        return instance_defaults(instance, self.new_id())
+        template = mapping(mapping(instance.get("spec")).get("metadata")).get("template")
+        return instance_defaults(instance, self.new_id(template))

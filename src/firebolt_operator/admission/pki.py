@@ -49,7 +49,9 @@ def new_authority(now: datetime, life: timedelta) -> Pair:
 
 
 def new_serving(authority: Pair, names: frozenset[str], now: datetime, life: timedelta) -> Pair:
+    """For that long, but never beyond the authority's own end: nobody would take it any more."""
     issuer = x509.load_pem_x509_certificate(authority.certificate)
+    life = min(life, issuer.not_valid_after_utc - now)
     issuer_key = _loaded_key(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(_name("firebolt-operator-webhook"), issuer.subject, key.public_key(), now, life)

@@ -16,6 +16,11 @@ SIZE_RULE = rule(
     "self.size == oldSelf.size || oldSelf.size == 0",
     "signing key size is immutable once set; recreate the instance to change it",
 )
+PROVIDER_RULE = rule(
+    "has(self.discoveryURL) != has(self.target)",
+    "set exactly one of discoveryURL or target: the flat discoveryURL is sugar for target.discoveryURL",
+)
+HTTPS = r"^https://.+"
 
 
 class SecretKeySelector(Model, frozen=True, kw_only=True):
@@ -74,22 +79,66 @@ class DiscoverySpec(Model, frozen=True, kw_only=True):
     refresh_interval: Annotated[str, note("How often the provider's settings are read again.")] = ""
 
 
+class TargetServer(Model, frozen=True, kw_only=True):
+    discovery_url: Annotated[
+        str, Meta(min_length=1, pattern=HTTPS), note("Discovery document of the server that people log in at.")
+    ] = msgspec.field(name="discoveryURL")
+    token_endpoint_auth_method: Annotated[str, note("How clients prove who they are at its token endpoint.")] = ""
+
+
+class ExchangeServer(Model, frozen=True, kw_only=True):
+    discovery_url: Annotated[
+        str, Meta(min_length=1, pattern=HTTPS), note("Discovery document of the server whose tokens engines accept.")
+    ] = msgspec.field(name="discoveryURL")
+
+
+class MappedRole(Model, frozen=True, kw_only=True):
+    value: Annotated[str, Meta(min_length=1), note("Value of the claim.")]
+    role: Annotated[str, Meta(min_length=1), note("Role that it stands for; it must exist in the database.")]
+
+
+class RoleMapping(Model, frozen=True, kw_only=True):
+    claim: Annotated[
+        Annotated[str, Meta(min_length=1)] | None, note("Claim that names roles; engines look at role by default.")
+    ] = None
+    map: Annotated[
+        list[MappedRole],
+        Meta(min_length=1),
+        note(
+            "Which role each value stands for; other values give none.",
+            **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["value"]},
+        ),
+    ]
+
+
 class OIDCProvider(Model, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, pattern=r"^[^_].*$"), note("Name of the provider.")]
     title: Annotated[str, note("What people see.")] = ""
     discovery_url: Annotated[
-        str, Meta(min_length=1, pattern=r"^https://.+"), note("Discovery document of the provider.")
-    ] = msgspec.field(name="discoveryURL")
+        Annotated[str, Meta(min_length=1, pattern=HTTPS)] | None,
+        note("Discovery document of the provider; or set target."),
+    ] = msgspec.field(default=None, name="discoveryURL")
+    target: Annotated[
+        TargetServer | None, note("Server that people log in at, where more than its address is told.")
+    ] = None
+    exchange: Annotated[
+        ExchangeServer | None, note("Server that exchanges the target's tokens for those that engines accept.")
+    ] = None
     audience: Annotated[str, note("Audience that tokens must carry.")] = ""
     username_mapping: Annotated[str, Meta(min_length=1), note("How claims become a user name.")]
     jit_provisioning: Annotated[JitProvisioning | None, note("Users made at their first login.")] = None
     jwks: Annotated[JwksSpec | None, note("The provider's keys.")] = None
     discovery: Annotated[DiscoverySpec | None, note("The provider's settings.")] = None
+    role_mapping: Annotated[RoleMapping | None, note("Roles by a claim of the token, at every login.")] = None
 
 
 class OIDCSpec(Model, frozen=True, kw_only=True):
     jwt: Annotated[OIDCJwtSpec | None, note("How tokens of providers are checked.")] = None
-    providers: Annotated[list[OIDCProvider], Meta(min_length=1), note("OpenID Connect providers.")]
+    providers: Annotated[
+        list[Annotated[OIDCProvider, Meta(extra_json_schema={"x-kubernetes-validations": [PROVIDER_RULE]})]],
+        Meta(min_length=1),
+        note("OpenID Connect providers."),
+    ]
 
 
 class AuthSpec(Model, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What are our three kinds to the API server? The CustomResourceDefinitions, made from the models."""
+"""What are our kinds to the API server? The CustomResourceDefinitions, made from the models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,18 @@ from typing import Any, Final
 
 import yaml
 
+from firebolt_operator.api.cluster_engine_class import ClusterFireboltEngineClass
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.engine_preset import FireboltEnginePreset
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.model import Model
+from firebolt_operator.api.model import Model, rule
+from firebolt_operator.api.names import PRESET_NAME
 from firebolt_operator.api.resources import (
+    CLUSTER_FIREBOLT_ENGINE_CLASSES,
     CUSTOM_RESOURCE_DEFINITIONS,
     FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
 )
@@ -53,6 +58,8 @@ class Kind:
     short_name: str
     columns: tuple[Column, ...]
     has_scale: bool = False
+    has_status: bool = True
+    rules: tuple[Manifest, ...] = ()  # on the object as a whole
 
 
 def _ready(name: str, part: str, *, is_wide: bool = False) -> Column:
@@ -60,6 +67,7 @@ def _ready(name: str, part: str, *, is_wide: bool = False) -> Column:
 
 
 _AGE: Final = Column("Age", "date", ".metadata.creationTimestamp")
+_BOUND: Final = Column("Bound", "integer", ".status.boundEngines")
 _REASON: Final = _ready("Reason", "reason", is_wide=True)
 
 KINDS: Final = (
@@ -96,7 +104,26 @@ KINDS: Final = (
         resource=FIREBOLT_ENGINE_CLASSES,
         model=FireboltEngineClass,
         short_name="firengc",
-        columns=(Column("Bound", "integer", ".status.boundEngines"), _ready("Ready", "status"), _AGE),
+        columns=(_BOUND, _ready("Ready", "status"), _AGE),
+    ),
+    Kind(
+        resource=FIREBOLT_ENGINE_PRESETS,
+        model=FireboltEnginePreset,
+        short_name="firengp",
+        columns=(_BOUND, _ready("Ready", "status"), _AGE),
+        rules=(
+            rule(
+                f"self.metadata.name == '{PRESET_NAME}'",
+                f"FireboltEnginePreset must be named '{PRESET_NAME}'; the namespace singleton is enforced by name",
+            ),
+        ),
+    ),
+    Kind(
+        resource=CLUSTER_FIREBOLT_ENGINE_CLASSES,
+        model=ClusterFireboltEngineClass,
+        short_name="cfirengc",
+        columns=(_AGE,),
+        has_status=False,
     ),
 )
 
@@ -145,7 +172,7 @@ def _definition(kind: Kind) -> Manifest:
                 "shortNames": [kind.short_name],
                 "singular": resource.kind.lower(),
             },
-            "scope": "Namespaced",
+            "scope": "Namespaced" if resource.namespaced else "Cluster",
             "versions": [_version(kind)],
         },
     }
@@ -157,20 +184,26 @@ def _version(kind: Kind) -> Manifest:
         "served": True,
         "storage": True,
         "additionalPrinterColumns": [column.manifest() for column in kind.columns],
-        "schema": {"openAPIV3Schema": _root_schema(kind.model)},
-        "subresources": {"status": {}} | ({"scale": _SCALE} if kind.has_scale else {}),
+        "schema": {"openAPIV3Schema": _root_schema(kind)},
+        **_subresources(kind),
     }
 
 
-def _root_schema(model: type[Model]) -> Manifest:
-    schema = schema_of(model)
+def _subresources(kind: Kind) -> Manifest:
+    offered: Manifest = ({"status": {}} if kind.has_status else {}) | ({"scale": _SCALE} if kind.has_scale else {})
+    return {"subresources": offered} if offered else {}
+
+
+def _root_schema(kind: Kind) -> Manifest:
+    schema = schema_of(kind.model)
     # metadata is the API server's own: a definition may name it but not describe it.
     inherent = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
     own = {name: schema["properties"][name] for name in schema["properties"] if name not in inherent}
     required = [name for name in schema["required"] if name in own]
     return {
-        "description": model.__doc__,
+        "description": kind.model.__doc__,
         "type": "object",
         "properties": inherent | own,
         **({"required": required} if required else {}),
+        **({"x-kubernetes-validations": list(kind.rules)} if kind.rules else {}),
     }

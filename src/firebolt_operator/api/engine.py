@@ -1,6 +1,6 @@
 """FireboltEngine: the compute nodes that run queries, rolled blue-green."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,7 @@ from firebolt_operator.api.model import (
     Model,
     ObjectMeta,
     PodTemplate,
+    StatusModel,
     note,
     rule,
 )
@@ -76,10 +77,16 @@ class EngineSpec(Model, frozen=True, kw_only=True):
     ]
     engine_class_ref: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
-        note("Name of a FireboltEngineClass in this namespace to inherit from."),
+        note("Name of a FireboltEngineClass in this namespace, else of a ClusterFireboltEngineClass, to inherit from."),
     ] = None
     replicas: Annotated[Int32, Meta(ge=0), REPLICAS_NOTE] = 1
-    template: Annotated[PodTemplate | None, note("Changes to the pods; wins over the class's template.")] = None
+    template: Annotated[
+        PodTemplate | None, note("Changes to the pods; wins over the templates of preset and class.")
+    ] = None
+    require_preset: Annotated[
+        bool | None,
+        note("Whether the engine waits until its namespace has a FireboltEnginePreset; it does not if unset."),
+    ] = None
     ui_sidecar: Annotated[bool | None, UI_NOTE] = None
     drain_check_enabled: Annotated[bool | None, DRAIN_ENABLED_NOTE] = None
     drain_check_interval: Annotated[Duration | None, DRAIN_INTERVAL_NOTE] = None
@@ -95,7 +102,9 @@ class EngineSpec(Model, frozen=True, kw_only=True):
     pod_disruption_budget: Annotated[DisruptionBudget | None, DISRUPTION_BUDGET_NOTE] = None
 
 
-class EngineStatus(Model, frozen=True, kw_only=True):
+class EngineStatus(StatusModel, frozen=True, kw_only=True):
+    always_shown: ClassVar[tuple[str, ...]] = ("replicas", "ready_replicas")
+
     observed_generation: Annotated[Int64, note("metadata.generation that this status speaks of.")] = 0
     current_generation: Annotated[int, note("Latest generation allocated.")]
     active_generation: Annotated[int, note("Generation that serves queries; -1 before the first.")]
@@ -114,7 +123,10 @@ class EngineStatus(Model, frozen=True, kw_only=True):
         Int64, note("metadata.generation that what runs was last found equal to; kept with --max-rolling.")
     ] = 0
     settled_class: Annotated[str, note("The class and its metadata.generation at that time.")] = ""
+    settled_preset: Annotated[str, note("The preset's metadata.generation at that time.")] = ""
     rollout_cause: Annotated[str, note("What it rolls for, or waits to, together with other engines.")] = ""
+    applied_preset_name: Annotated[str, note("The preset that the serving generation was made with.")] = ""
+    applied_preset_hash: Annotated[str, note("Hash of that preset's spec.")] = ""
     observed_auth_hash: Annotated[str, note("Authentication settings of the stable generation.")] = ""
     observed_engine_tls_hash: Annotated[str, note("TLS settings of the stable generation.")] = msgspec.field(
         default="", name="observedEngineTLSHash"

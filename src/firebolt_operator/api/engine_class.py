@@ -1,17 +1,27 @@
 """FireboltEngineClass: defaults that engines of one namespace share."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
 from firebolt_operator.api import engine as notes
 from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine_settings import AutoStop, DisruptionBudget, RolloutName, Storage
-from firebolt_operator.api.model import Duration, FreeForm, Int32, Int64, Model, ObjectMeta, PodTemplate, note
+from firebolt_operator.api.model import (
+    Duration,
+    FreeForm,
+    Int32,
+    Int64,
+    Model,
+    ObjectMeta,
+    PodTemplate,
+    StatusModel,
+    note,
+)
 
 
 class EngineClassSpec(Model, frozen=True, kw_only=True):
-    template: Annotated[PodTemplate, note("Changes to the pods of every engine of this class.")]
+    template: Annotated[PodTemplate, StatusModel, note("Changes to the pods of every engine of this class.")]
     ui_sidecar: Annotated[bool | None, notes.UI_NOTE] = None
     storage: Annotated[Storage, notes.STORAGE_NOTE] = msgspec.field(default_factory=Storage)
     custom_engine_config: Annotated[FreeForm | None, notes.CUSTOM_CONFIG_NOTE] = None
@@ -24,7 +34,9 @@ class EngineClassSpec(Model, frozen=True, kw_only=True):
     pod_disruption_budget: Annotated[DisruptionBudget | None, notes.DISRUPTION_BUDGET_NOTE] = None
 
 
-class EngineClassStatus(Model, frozen=True, kw_only=True):
+class EngineClassStatus(StatusModel, frozen=True, kw_only=True):
+    always_shown: ClassVar[tuple[str, ...]] = ("bound_engines",)
+
     observed_generation: Annotated[Int64, note("metadata.generation that this status speaks of.")] = 0
     bound_engines: Annotated[Int32, note("Engines of this namespace that name this class.")] = 0
     conditions: Annotated[list[Condition], note("What is true of the class, and why.")] = []

@@ -1,13 +1,24 @@
 """FireboltInstance: the database, the metadata service and the gateway that engines share."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from firebolt_operator.api.auth import AuthSpec, AuthStatus
 from firebolt_operator.api.conditions import Condition
-from firebolt_operator.api.model import Duration, Int32, Int64, LocalRef, Model, ObjectMeta, PodTemplate, note, rule
+from firebolt_operator.api.model import (
+    Duration,
+    Int32,
+    Int64,
+    LocalRef,
+    Model,
+    ObjectMeta,
+    PodTemplate,
+    StatusModel,
+    note,
+    rule,
+)
 from firebolt_operator.api.postgres_storage import SIZE_RULE, PostgresStorageSpec
 from firebolt_operator.api.postgres_tls import PostgresTLSSpec
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSSpec
@@ -74,7 +85,10 @@ class GatewaySpec(Model, frozen=True, kw_only=True):
     template: Annotated[PodTemplate | None, note("Changes to the gateway's pods.")] = None
 
 
-ID_RULE = rule("oldSelf == '' || self == oldSelf", "spec.id is immutable once set")
+ID_RULE = rule(
+    "oldSelf == '' || self == oldSelf || self.lowerAscii() == oldSelf.lowerAscii()",
+    "spec.id is immutable once set except for case",
+)
 METADATA_RULE = rule("!has(self.replicas) || self.replicas == 1", "metadata replicas must be 1")
 AUTH_RULE = rule("!self.enabled || has(self.local)", "spec.auth.local is required when spec.auth.enabled is true")
 
@@ -83,15 +97,16 @@ class InstanceSpec(Model, frozen=True, kw_only=True):
     id: Annotated[
         str,
         note(
-            "Identity of the instance; made when it is created without one, and fixed from then on.",
+            "Identity of the instance; made when it is created without one, and fixed from then on but for its case.",
             # Not a constraint of the model: a longer one that was stored before must still be read.
             maxLength=128,
             **{"x-kubernetes-validations": [ID_RULE]},
         ),
     ] = ""
-    metadata_ng: Annotated[bool, note("Next-generation metadata configuration. Experimental.", default=False)] = (
-        msgspec.field(default=False, name="metadataNG")
-    )
+    metadata_ng: Annotated[
+        bool,
+        note("Configuration for the next generation of the metadata service, in YAML. Experimental.", default=False),
+    ] = msgspec.field(default=False, name="metadataNG")
     metric_scrape_mode: Annotated[
         Literal["PodIP", "ApiserverProxy"],
         note(
@@ -111,7 +126,9 @@ class InstanceSpec(Model, frozen=True, kw_only=True):
         return self.auth is not None and self.auth.enabled
 
 
-class InstanceStatus(Model, frozen=True, kw_only=True):
+class InstanceStatus(StatusModel, frozen=True, kw_only=True):
+    always_shown: ClassVar[tuple[str, ...]] = ("metadata_ready", "gateway_ready")
+
     phase: Annotated[
         Literal["", "Provisioning", "Ready", "Degraded", "Failed"],
         note("State of the instance as a whole.", enum=["Provisioning", "Ready", "Degraded", "Failed"]),

@@ -55,6 +55,8 @@ ENGINE_REASONS: Final = Reasons(
             EngineReason.SPEC_INVALID,
             EngineReason.ENGINE_CLASS_MISSING,
             EngineReason.CLASS_UNREADY,
+            EngineReason.PRESET_REQUIRED,
+            EngineReason.PRESET_UNREADY,
             EngineReason.TEMPLATE_REJECTED,
             EngineReason.RESOURCE_BOUNDS_EXCEEDED,
             EngineReason.ENSURE_FAILED,

@@ -1,7 +1,7 @@
 """What every model of our kinds is made of: a frozen struct, and notes on its fields that become the CRD schema."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +12,12 @@ from firebolt_operator.refs import Manifest
 
 class Model(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """Attributes are snake_case here and camelCase on the wire; what is absent on the wire is None or empty here."""
+
+
+class StatusModel(Model, frozen=True, kw_only=True):
+    """A status; what is in `always_shown` is written even if it is zero or false, for a column of `kubectl get`."""
+
+    always_shown: ClassVar[tuple[str, ...]] = ()
 
 
 def note(description: str, **schema: Any) -> Meta:

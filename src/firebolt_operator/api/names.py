@@ -21,10 +21,13 @@ ANNOTATION_CUSTOM_CONFIG_HASH: Final = "firebolt.io/custom-engine-config-hash"
 ANNOTATION_AUTH_HASH: Final = "firebolt.io/auth-hash"
 ANNOTATION_ENGINE_TLS_HASH: Final = "firebolt.io/engine-tls-hash"
 ANNOTATION_SIGNING_KEYS: Final = "firebolt.io/signing-keys"
+ANNOTATION_SERVING_CERTIFICATE: Final = "firebolt.io/serving-certificate"
 ANNOTATION_ENGINE_TRUST_CAS: Final = "firebolt.io/engine-trust-cas"
 ANNOTATION_ENGINE_TRUST_GENERATIONS: Final = "firebolt.io/engine-trust-generations"
 ANNOTATION_ENGINE_TRUST_REVISION: Final = "firebolt.io/engine-trust-revision"
+ANNOTATION_TLS_REVISIONS: Final = "firebolt.io/tls-revisions"  # on the gateway's Deployment
 ANNOTATION_ENGINE_CLASS_HASH: Final = "firebolt.io/engine-class-hash"
+ANNOTATION_ENGINE_PRESET_HASH: Final = "firebolt.io/engine-preset-hash"
 ANNOTATION_CONFIG_HASH: Final = "firebolt.io/config-hash"
 ANNOTATION_WAKE_REQUESTED: Final = "firebolt.io/wake-requested"
 ANNOTATION_CLEAR_FAILED: Final = "firebolt.io/clear-failed"
@@ -37,9 +40,15 @@ FINALIZER_ENGINE: Final = "compute.firebolt.io/engine-cleanup"
 FINALIZER_INSTANCE: Final = "compute.firebolt.io/instance-cleanup"
 FINALIZER_ENGINE_CLASS: Final = "compute.firebolt.io/fireboltengineclass-deletion-guard"
 
+FINALIZER_ENGINE_PRESET: Final = "compute.firebolt.io/fireboltenginepresets-deletion-guard"
+FINALIZER_CLUSTER_ENGINE_CLASS: Final = "compute.firebolt.io/clusterfireboltengineclass-deletion-guard"
+PRESET_NAME: Final = "firebolt"  # of the only preset that a namespace can have
+
 CONTROLLER_ENGINE: Final = "fireboltengine"
 CONTROLLER_INSTANCE: Final = "fireboltinstance"
 CONTROLLER_ENGINE_CLASS: Final = "fireboltengineclass"
+CONTROLLER_ENGINE_PRESET: Final = "fireboltenginepreset"
+CONTROLLER_CLUSTER_ENGINE_CLASS: Final = "clusterfireboltengineclass"
 CONTROLLER_WEBHOOK_CERTIFICATES: Final = "webhook-certificates"
 LEASE_NAME: Final = "c662f7f5.firebolt.io"
 
@@ -103,6 +112,7 @@ CONDITION_RECONCILING: Final = "Reconciling"
 CONDITION_INSTANCE_READY: Final = "InstanceReady"
 CONDITION_METADATA_READY: Final = "MetadataReady"
 CONDITION_GATEWAY_READY: Final = "GatewayReady"
+CONDITION_INSTANCE_ID_CANONICAL: Final = "InstanceIDCanonical"
 CONDITION_AUTH_READY: Final = "AuthReady"
 CONDITION_ENGINE_TLS_READY: Final = "EngineTLSReady"
 CONDITION_GATEWAY_TLS_READY: Final = "GatewayTLSReady"
@@ -168,6 +178,8 @@ class EngineReason(StrEnum):
 
     INITIALIZING = "Initializing"
     CLASS_UNREADY = "FireboltEngineClassUnready"
+    PRESET_REQUIRED = "FireboltEnginePresetRequired"
+    PRESET_UNREADY = "FireboltEnginePresetUnready"
     DRAIN_CHECK_FAILING = "DrainCheckFailing"
     INSTANCE_NOT_READY = "InstanceNotReady"
     INSTANCE_READY = "InstanceReady"
@@ -188,7 +200,7 @@ class EngineReason(StrEnum):
 
 
 class EngineClassReason(StrEnum):
-    """Reasons of a class's conditions."""
+    """Reasons of the conditions of classes and presets."""
 
     ADMISSIBLE = "Admissible"
     OPERATOR_OWNED_FIELD_SET = "OperatorOwnedFieldSet"
@@ -211,6 +223,10 @@ class InstanceReason(StrEnum):
     POSTGRES_SECRET_PREFLIGHT_FAILED = "PostgresSecretPreflightFailed"  # noqa: S105 - a reason, not a secret
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
+    CANONICAL = "Canonical"
+    IMAGE_BELOW_FLOOR = "ImageBelowFloor"
+    IMAGE_RESOLVE_FAILED = "ImageResolveFailed"
+    UPDATE_REJECTED = "UpdateRejected"
     DISABLED = "Disabled"
     AUTH_SPEC_INVALID = "AuthSpecInvalid"
     TLS_SPEC_INVALID = "TLSSpecInvalid"
@@ -227,6 +243,7 @@ class InstanceReason(StrEnum):
     SECRET_PENDING = "SecretPending"  # noqa: S105 - a reason, not a secret
     STAGING_FAIL_CLOSED = "StagingFailClosed"
     SECURE_ROLLOUT_PENDING = "SecureRolloutPending"
+    CRL_SECRET_PREFLIGHT_FAILED = "CRLSecretPreflightFailed"  # noqa: S105 - a reason, not a secret
 
 
 class EventReason(StrEnum):
@@ -238,6 +255,7 @@ class EventReason(StrEnum):
     DRAIN_TIMEOUT = "DrainTimeout"
     UNREADABLE = "Unreadable"
     UNKNOWN_TIME_ZONE = "UnknownTimeZone"
+    STATUS_FIELDS_DROPPED = "StatusFieldsDropped"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     POSTGRES_CREDENTIALS_LOST = "PostgresCredentialsLost"
     INSTANCE_ID_CHANGED = "InstanceIDChanged"
@@ -282,7 +300,14 @@ def config_map_name(engine: str, generation: int) -> str:
 
 
 def engine_tls_name(engine: str, generation: int) -> str:
+    """Of its Certificate and of its Secret."""
     return f"{engine}-g{generation}-engine-tls"
+
+
+def is_engine_tls_name(engine: str, name: str) -> bool:
+    """Whether it is that of some generation of this engine."""
+    number = name.removeprefix(f"{engine}-g").removesuffix("-engine-tls")
+    return number.isascii() and number.isdigit() and name == f"{engine}-g{number}-engine-tls"
 
 
 def engine_service_name(engine: str) -> str:

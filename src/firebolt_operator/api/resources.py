@@ -8,6 +8,10 @@ from firebolt_operator.refs import Resource
 FIREBOLT_INSTANCES: Final = Resource(GROUP, VERSION, "fireboltinstances", "FireboltInstance")
 FIREBOLT_ENGINES: Final = Resource(GROUP, VERSION, "fireboltengines", "FireboltEngine")
 FIREBOLT_ENGINE_CLASSES: Final = Resource(GROUP, VERSION, "fireboltengineclasses", "FireboltEngineClass")
+FIREBOLT_ENGINE_PRESETS: Final = Resource(GROUP, VERSION, "fireboltenginepresets", "FireboltEnginePreset")
+CLUSTER_FIREBOLT_ENGINE_CLASSES: Final = Resource(
+    GROUP, VERSION, "clusterfireboltengineclasses", "ClusterFireboltEngineClass", namespaced=False
+)
 
 PODS: Final = Resource("", "v1", "pods", "Pod")
 SERVICES: Final = Resource("", "v1", "services", "Service")

@@ -1,53 +1,53 @@
-"""How do the three kinds come off the wire, and how does their status go back onto it?"""
+"""How do our kinds come off the wire, and how does their status go back onto it?"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from firebolt_operator.api.engine import EngineStatus, FireboltEngine
-from firebolt_operator.api.engine_class import EngineClassStatus, FireboltEngineClass
-from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.cluster_engine_class import ClusterFireboltEngineClass
+from firebolt_operator.api.engine import FireboltEngine
+from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.engine_preset import FireboltEnginePreset
+from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.model import Model, StatusModel
 from firebolt_operator.errors import SpecRejectedError
 from firebolt_operator.refs import Manifest
-
-Status = EngineStatus | EngineClassStatus | InstanceStatus
-_Kind = TypeVar("_Kind", FireboltEngine, FireboltEngineClass, FireboltInstance)
-
-_ENGINE: Final = msgspec.json.Decoder(FireboltEngine)
-_ENGINE_CLASS: Final = msgspec.json.Decoder(FireboltEngineClass)
-_INSTANCE: Final = msgspec.json.Decoder(FireboltInstance)
 
 EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 LATEST: Final = datetime.max.replace(tzinfo=UTC)
 _WHERE: Final = re.compile(r"(?P<problem>.*) - at `\$\.?(?P<field>.*)`", re.DOTALL)
 
-
-def parse_engine(raw: Manifest | bytes) -> FireboltEngine:
-    return _parse(raw, _ENGINE)
+M = TypeVar("M", bound=Model)
 
 
-def parse_engine_class(raw: Manifest | bytes) -> FireboltEngineClass:
-    return _parse(raw, _ENGINE_CLASS)
+def parser(model: type[M]) -> Callable[[Manifest | bytes], M]:
+    """Reads one kind; raises SpecRejectedError."""
+    decoder = msgspec.json.Decoder(model)
+
+    def parse(raw: Manifest | bytes) -> M:
+        try:
+            return decoder.decode(raw) if isinstance(raw, bytes) else msgspec.convert(raw, model)
+        except msgspec.MsgspecError as err:
+            raise _rejection(str(err)) from err
+
+    return parse
 
 
-def parse_instance(raw: Manifest | bytes) -> FireboltInstance:
-    return _parse(raw, _INSTANCE)
+parse_engine: Final = parser(FireboltEngine)
+parse_engine_class: Final = parser(FireboltEngineClass)
+parse_engine_preset: Final = parser(FireboltEnginePreset)
+parse_cluster_engine_class: Final = parser(ClusterFireboltEngineClass)
+parse_instance: Final = parser(FireboltInstance)
 
 
-def encode_status(status: Status) -> Manifest:
-    """The `status` of a status write. Zero and false are written where a column of `kubectl get` shows them."""
-    shown: Manifest
-    match status:
-        case EngineStatus():
-            shown = {"replicas": status.replicas, "readyReplicas": status.ready_replicas}
-        case EngineClassStatus():
-            shown = {"boundEngines": status.bound_engines}
-        case InstanceStatus():
-            shown = {"metadataReady": status.metadata_ready, "gatewayReady": status.gateway_ready}
+def encode_status(status: StatusModel) -> Manifest:
+    """The `status` of a status write."""
     fields: Manifest = msgspec.to_builtins(status, builtin_types=(datetime,))
+    wire = {field.name: field.encode_name for field in msgspec.structs.fields(type(status))}
+    shown = {wire[name]: getattr(status, name) for name in status.always_shown}
     return {name: _plain(value) for name, value in (fields | shown).items()}
 
 
@@ -63,13 +63,6 @@ def _in_utc(instant: datetime) -> datetime:
         return instant.astimezone(UTC)
     except OverflowError:  # the first or last day of all, in a zone that leads beyond it
         return EARLIEST if instant.year == EARLIEST.year else LATEST
-
-
-def _parse(raw: Manifest | bytes, decoder: "msgspec.json.Decoder[_Kind]") -> _Kind:
-    try:
-        return decoder.decode(raw) if isinstance(raw, bytes) else msgspec.convert(raw, decoder.type)
-    except msgspec.MsgspecError as err:
-        raise _rejection(str(err)) from err
 
 
 def _rejection(message: str) -> SpecRejectedError:

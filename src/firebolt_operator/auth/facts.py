@@ -53,6 +53,7 @@ class AuthSituation:
     status: AuthStatus | None
     now: datetime  # taken after all the rest was read
     fleet: Fleet
+    spec_problem: str = ""  # why nothing can be made of the spec
     admin_problem: str = ""  # why the administrator's password cannot be had
     has_cert_manager: bool = True
     issued: Mapping[str, Issued] = field(default_factory=dict[str, Issued])  # by the name of a signing key

@@ -13,6 +13,7 @@ class EnsureCertificate:
     """Of a key's own algorithm and size: those of the spec may have moved on, and a key cannot follow."""
 
     key: SigningKeyStatus
+    is_new: bool = False  # not on record yet: a private key that is in its Secret already must not be taken over
 
 
 @dataclass(frozen=True, slots=True)

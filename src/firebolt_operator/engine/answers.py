@@ -13,6 +13,7 @@ PodKey = tuple[str, str, str, str]
 class Activity:
     running: int
     suspended: int
+    idle_seconds: float | None = None  # since its last query; None: it does not tell; NaN: it tells nonsense
 
     @property
     def is_idle(self) -> bool:

@@ -10,6 +10,9 @@ from firebolt_operator.auth.render.engine_auth import EngineAuth, auth_annotatio
 from firebolt_operator.engine.decide.gates import Refusal, instance_blocks
 from firebolt_operator.engine.inputs import InstanceInfo
 from firebolt_operator.errors import RejectedError
+from firebolt_operator.policy.auth_checks import check_auth
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.secret_references import ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,10 @@ class EngineAuthentication:
             return instance_blocks(
                 f'FireboltInstance "{instance.metadata.name}" has auth enabled but spec.auth.local is unset'
             )
+        errors = check_auth(auth, ours(instance))
+        if errors:
+            # Its condition may still speak of what was written before: nothing is mounted that was not judged.
+            return instance_blocks(f'FireboltInstance "{instance.metadata.name}": {aggregate(errors)}')
         try:
             seen = await self.secrets.of_engines(instance, auth.local, is_live=is_live)
         except RejectedError as err:
@@ -36,7 +43,7 @@ class EngineAuthentication:
         described = EngineAuth(spec=auth, local=auth.local, keys=keys, admin_version=seen.admin.version)
         return replace(
             info,
-            asks_for_auth=True,
+            is_secured=True,
             secret_mounts=(*info.secret_mounts, *auth_mounts(described)),
             config_sections={**info.config_sections, **auth_config(described)},
             hash_annotations={**info.hash_annotations, **auth_annotations(described)},

@@ -14,9 +14,12 @@ from firebolt_operator.engine.act.writes import Actor
 from firebolt_operator.engine.authentication import EngineAuthentication
 from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.gates import TemplateVerdict
+from firebolt_operator.engine.decide.rolling import REMEMBERED
+from firebolt_operator.engine.encryption import EngineEncryption
 from firebolt_operator.engine.inputs import EngineInputs, EngineSettings
 from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.engine.observe.diagnosis import EventLookup
+from firebolt_operator.engine.observe.listeners import ListenerReader
 from firebolt_operator.engine.observe.metrics import EngineRecorder
 from firebolt_operator.engine.observe.observer import Observer
 from firebolt_operator.engine.observe.rolling_slots import RollingSlots
@@ -45,6 +48,7 @@ class EngineDependencies:
     scrapes: ScrapeLane
     blueprint: Render
     auth: AuthSecrets
+    listeners: ListenerReader
     unread_wakes: UnreadWakes = field(default_factory=UnreadWakes)
 
     @cached_property
@@ -64,11 +68,18 @@ class EngineDependencies:
             warner=self.warner,
             verdicts=LastValueMemo[TemplateVerdict](),
             auth=EngineAuthentication(self.auth),
+            encryption=EngineEncryption(self.listeners),
         )
 
     @cached_property
     def rolling(self) -> RollingSlots:
-        return RollingSlots(self.caches.engines, self.settings.max_rolling, self.settings.images.engine)
+        return RollingSlots(
+            engines=self.caches.engines,
+            most=self.settings.max_rolling,
+            default_image=self.settings.images.engine,
+            clock=self.clock,
+            is_forgotten=lambda: self.statuses.drops(*REMEMBERED),
+        )
 
     @cached_property
     def event_lookup(self) -> EventLookup:
@@ -84,7 +95,7 @@ class EngineDependencies:
 
     @cached_property
     def statuses(self) -> StatusWriter:
-        return StatusWriter(self.reader, self.writer, self.clock)
+        return StatusWriter(self.reader, self.writer, self.clock, self.warner)
 
     @cached_property
     def sweeper(self) -> Sweeper:

@@ -11,7 +11,7 @@ from firebolt_operator.api.durations import parse_duration
 from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_settings import AutoStop, DisruptionBudget, EmptyDirStorage, Storage
 from firebolt_operator.api.names import Rollout
-from firebolt_operator.engine.inputs import ClassInfo
+from firebolt_operator.engine.inputs import ClassInfo, PresetInfo
 
 DRAIN_INTERVAL: Final = timedelta(seconds=5)
 IDLE_TIMEOUT: Final = timedelta(minutes=30)
@@ -21,13 +21,11 @@ SHORTEST_INTERVAL: Final = timedelta(seconds=1)
 """Nobody may have an engine looked at without a pause."""
 
 
-def effective_storage(spec: EngineSpec, engine_class: ClassInfo | None) -> Storage:
+def effective_storage(spec: EngineSpec, engine_class: ClassInfo | None, preset: PresetInfo | None = None) -> Storage:
     """Taken whole: a backend's fields are never mixed."""
-    if spec.storage.names_a_backend:
-        return spec.storage
-    if engine_class and engine_class.spec.storage.names_a_backend:
-        return engine_class.spec.storage
-    return Storage(empty_dir=EmptyDirStorage())
+    layers = (spec, *(each.spec for each in (preset, engine_class) if each is not None))
+    chosen = next((layer.storage for layer in layers if layer.storage.names_a_backend), None)
+    return chosen or Storage(empty_dir=EmptyDirStorage())
 
 
 def effective_ui_sidecar(spec: EngineSpec, engine_class: ClassInfo | None) -> bool:

@@ -13,9 +13,11 @@ from firebolt_operator.engine.authentication import EngineAuthentication
 from firebolt_operator.engine.decide import gates
 from firebolt_operator.engine.decide.draining import DrainRules, effective_drain_rules
 from firebolt_operator.engine.decide.gates import Missing, Refusal, TemplateVerdict
+from firebolt_operator.engine.decide.preset_gate import preset_gate
 from firebolt_operator.engine.decide.spec_problems import spec_problems
+from firebolt_operator.engine.encryption import EngineEncryption
 from firebolt_operator.engine.inherited_settings import effective_progress_deadline
-from firebolt_operator.engine.inputs import ClassInfo, EngineSettings, InstanceInfo
+from firebolt_operator.engine.inputs import ClassInfo, EngineSettings, InstanceInfo, PresetInfo
 from firebolt_operator.engine.observe.observer import Observer
 from firebolt_operator.errors import TransientError
 from firebolt_operator.policy.field_errors import FieldError, aggregate
@@ -47,10 +49,11 @@ class Met:
     """What the decision rests on besides the engine itself."""
 
     engine_class: ClassInfo | None
+    preset: PresetInfo | None = None  # looked up where anything may be rendered
     instance: InstanceInfo
     drain: DrainRules
     terms: Terms
-    unresolved: str = ""  # why the instance is not known after all, where it had to be looked up
+    unresolved: str = ""  # why not all is known after all that rendering would take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,11 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preconditions:
-    """Class, instance, template and bounds, in this order; the first "no" blocks."""
+    """Class, preset, instance, template and bounds, in this order; the first "no" blocks.
+
+    A rollout that is rendered already is held up by neither class nor preset: it needs them only to make again what was
+    lost.
+    """
 
     observer: Observer
     instances: Cache[FireboltInstance]
@@ -79,6 +86,7 @@ class Preconditions:
     warner: Warner
     verdicts: LastValueMemo[TemplateVerdict]
     auth: EngineAuthentication
+    encryption: EngineEncryption
 
     async def check(self, engine: FireboltEngine, spec: EngineSpec) -> Met | Blocked:
         found = await self._class(engine, spec)
@@ -88,9 +96,13 @@ class Preconditions:
             progress_deadline=effective_progress_deadline(spec, inherited),
         )
         if isinstance(found, Missing):
-            return _without_class(found, terms, await self._instance(engine, spec))
-        if isinstance(found, Refusal):
-            return Blocked(terms=terms, refusal=found)
+            terms = _lacking_class(found, terms)
+            if _is_gated(engine):
+                return _without_class(found, terms, await self._instance(engine, spec))
+        preset = self._preset(engine, spec) if _is_gated(engine) else None
+        for each in (found, preset):
+            if isinstance(each, Refusal) and _is_gated(engine):
+                return Blocked(terms=terms, refusal=each)
         instance = await self._instance(engine, spec)
         if isinstance(instance, Refusal):
             return Blocked(terms=terms, refusal=instance)
@@ -98,7 +110,14 @@ class Preconditions:
             # Before anything is rendered: every node would be named in every node's configuration.
             return Blocked(terms=terms, is_instance_ready=True)
         drain = effective_drain_rules(spec, inherited, self.settings.drain_settle)
-        met = Met(engine_class=inherited, instance=instance, drain=drain, terms=terms)
+        met = Met(
+            engine_class=inherited,
+            preset=preset if isinstance(preset, PresetInfo) else None,
+            instance=instance,
+            drain=drain,
+            terms=terms,
+            unresolved=_why_unresolved(found),
+        )
         return await self._with_template(engine, spec, met)
 
     async def read_again(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
@@ -111,13 +130,21 @@ class Preconditions:
     async def resolve_instance(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met:
         """With the instance, for objects that were lost and are made again: as strictly as for new ones."""
         instance = await self._found_instance(engine, spec)
-        if isinstance(instance, InstanceInfo) and instance.asks_for_auth:
+        if isinstance(instance, InstanceInfo) and instance.is_secured:
             instance = await self._found_instance(engine, spec, is_live=True)
         if isinstance(instance, Refusal):
             return replace(met, unresolved=(instance.instance or instance.ready).message)
-        judged = gates.judge_template(spec, met.engine_class, instance, self.settings.bounds)
-        unresolved = judged.refused.ready.message if judged.refused else ""
-        return replace(met, instance=instance, unresolved=unresolved)
+        preset = self._preset(engine, spec)
+        if isinstance(preset, Refusal):
+            return replace(met, unresolved=preset.ready.message)
+        judged = gates.judge_template(spec, met.engine_class, instance, self.settings.bounds, preset)
+        unresolved = judged.refused.ready.message if judged.refused else met.unresolved
+        return replace(met, instance=instance, preset=preset, unresolved=unresolved)
+
+    def _preset(self, engine: FireboltEngine, spec: EngineSpec) -> PresetInfo | Refusal | None:
+        namespace = engine.metadata.namespace
+        found = self.observer.preset(namespace)
+        return preset_gate(namespace, found, is_required=bool(spec.require_preset))
 
     async def _class(self, engine: FireboltEngine, spec: EngineSpec) -> ClassInfo | Missing | Refusal | None:
         name = spec.engine_class_ref
@@ -145,14 +172,17 @@ class Preconditions:
         found = gates.instance_gate(ref, instance)
         if instance is None or isinstance(found, Refusal):
             return found
-        return await self.auth.added(instance, found, is_live=is_live)
+        found = await self.auth.added(instance, found, is_live=is_live)
+        if isinstance(found, Refusal):
+            return found
+        return await self.encryption.added(engine, instance, found, is_live=is_live)
 
     async def _with_template(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
-        inherited, instance, bounds = met.engine_class, met.instance, self.settings.bounds
+        inherited, preset, instance, bounds = met.engine_class, met.preset, met.instance, self.settings.bounds
         verdict = self.verdicts.value(
             engine.metadata.uid,
-            (spec, inherited, instance.protected_secrets),
-            lambda: gates.judge_template(spec, inherited, instance, bounds),
+            (spec, inherited, preset, instance.protected_secrets),
+            lambda: gates.judge_template(spec, inherited, instance, bounds, preset),
         )
         if verdict.refused is not None:
             return Blocked(terms=met.terms, refusal=verdict.refused, is_instance_ready=True)
@@ -177,11 +207,24 @@ def _is_gated(engine: FireboltEngine) -> bool:
 
 def _without_class(missing: Missing, terms: Terms, instance: InstanceInfo | Refusal) -> Blocked:
     """What is known of the instance is told all the same: an engine may well serve without its class."""
-    problems = [missing.message, *([terms.to_mend.message] if terms.to_mend else [])]
-    to_mend = Stalled(EngineReason.ENGINE_CLASS_MISSING, "; ".join(problems))
     return Blocked(
-        terms=replace(terms, to_mend=to_mend),
+        terms=terms,
         refusal=instance if isinstance(instance, Refusal) else None,
         is_instance_ready=isinstance(instance, InstanceInfo),
         failure=TransientError(missing.message),
     )
+
+
+def _lacking_class(missing: Missing, terms: Terms) -> Terms:
+    problems = [missing.message, *([terms.to_mend.message] if terms.to_mend else [])]
+    return replace(terms, to_mend=Stalled(EngineReason.ENGINE_CLASS_MISSING, "; ".join(problems)))
+
+
+def _why_unresolved(found: ClassInfo | Missing | Refusal | None) -> str:
+    match found:
+        case Missing(message):
+            return message
+        case Refusal(ready):
+            return ready.message
+        case _:
+            return ""

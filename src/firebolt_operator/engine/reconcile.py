@@ -27,7 +27,7 @@ from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.dependencies import EngineDependencies
 from firebolt_operator.engine.facts import NOTHING_YET, EngineFacts
 from firebolt_operator.engine.inherited_settings import effective_disruption_budget
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, InstanceInfo, PresetInfo
 from firebolt_operator.engine.observe.scrape_lane import Purpose, Topic
 from firebolt_operator.engine.plan import AT_ONCE, Plan
 from firebolt_operator.engine.preconditions import NO_INSTANCE, Blocked, Met, Terms
@@ -124,8 +124,18 @@ class EnginePass:
         except RecursionError:
             # The decoder goes a little deeper than what renders and compares.
             problem = "the engine's own spec is nested too deeply to be rendered"
+        failures = await self._stay_reachable()
         await self._write(self._report.stalled(problem))
+        _raise_all(failures)
         return Outcome(f"unreadable: {problem}", UNREADABLE_WAIT)
+
+    async def _stay_reachable(self) -> list[OperatorError]:
+        """What leads to a running generation follows from names alone, and is restored whatever cannot be read."""
+        try:
+            self._facts = self._facts or await self._dependencies.observer.at_a_glance.facts(self._engine)
+            return await self._restore_routes()
+        except (UnreadableError, RecursionError):
+            return []  # one of its own objects: nobody can tell what is lost
 
     async def _work(self) -> Outcome:
         preconditions = self._dependencies.preconditions
@@ -142,7 +152,7 @@ class EnginePass:
         elif is_arriving(self._engine.status):
             met = await self._resolved_if_readable(met)
         plan = self._decide(met)
-        if met.instance.asks_for_auth and commits_to_keys(self._engine.status, self._observed, plan):
+        if met.instance.is_secured and commits_to_keys(self._engine.status, self._observed, plan):
             met = await preconditions.read_again(self._engine, self._spec, met)
             if isinstance(met, Blocked):
                 return await self._tell_blocked(met)
@@ -185,25 +195,28 @@ class EnginePass:
 
     def _decide(self, met: Met) -> Plan:
         rolling = self._dependencies.rolling
-        origin = rolling.origin(self._engine, self._spec, met.engine_class)
+        origin = rolling.origin(self._engine, self._spec, met.engine_class, met.preset)
         situation = Situation(
             spec=self._spec,
             uid=self._engine.metadata.uid,
             status=self._report.status,
             facts=self._observed,
-            blueprint=self._blueprint(met.engine_class, met.instance),
+            blueprint=self._blueprint(met.engine_class, met.instance, met.preset),
             drain=met.drain,
             now=self._now,
             turn=rolling.turn(self._engine, origin, self._observed.current.statefulset),
             origin=origin,
             unresolved=met.unresolved,
+            listener=met.instance.listener,
         )
         plan = decide_phase(situation)
         if plan.status.current_generation != self._engine.status.current_generation and plan.status.rollout_cause:
             rolling.claim(self._key, plan.status.rollout_cause)
         return plan
 
-    def _blueprint(self, engine_class: ClassInfo | None, instance: InstanceInfo) -> Blueprint:
+    def _blueprint(
+        self, engine_class: ClassInfo | None, instance: InstanceInfo, preset: PresetInfo | None = None
+    ) -> Blueprint:
         metadata = self._engine.metadata
         inputs = EngineInputs(
             name=metadata.name,
@@ -211,6 +224,7 @@ class EnginePass:
             uid=metadata.uid,
             spec=self._spec,
             engine_class=engine_class,
+            preset=preset,
             instance=instance,
             images=self._dependencies.settings.images,
         )
@@ -248,8 +262,10 @@ class EnginePass:
         """The plan's status with what people and autoscalers read out of it."""
         status = self._report.counted(plan.status, self._observed)
         verdict = ready_verdict(status, self._observed, self._spec.replicas, plan.waiting_for)
-        lookup = self._dependencies.event_lookup
-        verdict = await lookup.diagnose(verdict, self._observed, self._spec.replicas, self._now)
+        if plan.status.current_generation == self._engine.status.current_generation:
+            # What became of the former one does not matter to the one that is about to be made, and must not delay it.
+            lookup = self._dependencies.event_lookup
+            verdict = await lookup.diagnose(verdict, self._observed, self._spec.replicas, self._now)
         found = Findings(
             ready=verdict,
             to_mend=terms.to_mend,

@@ -7,9 +7,17 @@ from typing import Any
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import CONTAINER_ENGINE, ENGINE_CONFIG_KEY, LABEL_ENGINE, LABEL_GENERATION
+from firebolt_operator.api.names import (
+    CONTAINER_ENGINE,
+    ENGINE_CONFIG_KEY,
+    LABEL_ENGINE,
+    LABEL_GENERATION,
+    is_engine_tls_name,
+)
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
 from firebolt_operator.api.texts import MOST_CHARACTERS
+from firebolt_operator.manifests.issued import IssuedSecret
+from firebolt_operator.manifests.kept_metadata import kept_metadata
 from firebolt_operator.manifests.managed_fields import is_ours
 from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest
@@ -18,13 +26,15 @@ _WRITTEN = ("metadata", "spec", "data")
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
-    """A StatefulSet, Service or ConfigMap, without its status and its bookkeeping."""
+    """A StatefulSet, Service, ConfigMap, Certificate or its Secret, without status, bookkeeping and what is secret."""
 
     metadata: ObjectMeta
     spec: dict[str, Any] = {}
     data: dict[str, str] = {}  # of a ConfigMap: fingerprints of the values that we write, and nothing of any other
     applied: bytes = b""  # which fields we own, as the API server writes it down; kept of StatefulSets only
     is_observed: bool = True  # False of a StatefulSet that its controller has not come to yet
+    ready_generation: int | None = None  # of a Certificate: which of its generations is issued; None: not the latest
+    issued: IssuedSecret | None = None  # of a Secret
 
     @property
     def engine(self) -> str:
@@ -46,6 +56,11 @@ class Child(msgspec.Struct, frozen=True, kw_only=True):
     def is_owned_by(self, uid: str) -> bool:
         owner = self.metadata.controller
         return owner is not None and owner.uid == uid
+
+    def is_of_engine(self, uid: str) -> bool:
+        """Also a Secret, for which cert-manager names no owner: it says for which Certificate it was written."""
+        is_issued = self.issued is not None and is_engine_tls_name(self.engine, self.issued.issued_for)
+        return is_issued or self.is_owned_by(uid)
 
 
 def generation_number(text: str) -> int | None:
@@ -145,10 +160,10 @@ def decode_child(body: bytes) -> Child:
 
 def _kept(child: Child) -> Child:
     """Of what no engine owns, only that it is there: anybody may label anything like ours."""
-    owner = child.metadata.controller
-    if owner is not None and owner.kind == FIREBOLT_ENGINES.kind:
-        return child
-    return Child(metadata=msgspec.structs.replace(child.metadata, annotations={}))
+    metadata = kept_metadata(child.metadata)
+    if metadata.controller is not None and metadata.controller.kind == FIREBOLT_ENGINES.kind:
+        return msgspec.structs.replace(child, metadata=metadata)
+    return Child(metadata=msgspec.structs.replace(metadata, annotations={}))
 
 
 def decode_config_map(body: bytes) -> Child:

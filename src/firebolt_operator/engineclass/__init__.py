@@ -1,1 +1,1 @@
-"""One FireboltEngineClass: whether it is fit for use, which engines are bound to it, and whether it may go."""
+"""What engines share, one object a pass: whether it is fit for use, who depends on it, and whether it may go."""

@@ -1,27 +1,21 @@
-"""One class, one pass: counts its engines, judges its template, guards its deletion. Owns no objects."""
+"""One object that engines share, one pass: tells who depends on it, and guards its deletion. Owns no objects."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
-from firebolt_operator.engineclass.decide.status import decide_status, is_news
 from firebolt_operator.errors import UnreadableError
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.look_again import After, AtOnce
 from firebolt_operator.manifests.references import ref_to
-from firebolt_operator.policy.bounds import ResourceBounds
-from firebolt_operator.policy.class_checks import count_bound_engines
+from firebolt_operator.policy.guards import Guard
 from firebolt_operator.reconciling.bound_engines import fetch_bound_engines
 from firebolt_operator.reconciling.finalizers import add_finalizer, remove_finalizer
-from firebolt_operator.reconciling.indexes import BY_CLASS, term
 from firebolt_operator.reconciling.reads import known_or_live
-from firebolt_operator.reconciling.status import ENGINE_CLASS_STATUS, put_status
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import Clock
@@ -31,37 +25,59 @@ from firebolt_operator.runtime.objects import Key
 REST = After(timedelta(seconds=30))
 
 
+class Guarded(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+K = TypeVar("K", bound=Guarded)
+Told_contra = TypeVar("Told_contra", bound=Guarded, contravariant=True)
+
+
+class Teller(Protocol[Told_contra]):
+    """Keeps the status of one kind."""
+
+    def where(self, guarded: Told_contra, /) -> tuple[str, str]:
+        """In which index of engines, under which term, those that depend on it are found."""
+        ...
+
+    async def tell(self, guarded: Told_contra, bound_engines: int, /) -> None: ...
+
+
 class _Outline(msgspec.Struct, frozen=True):
     metadata: ObjectMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineClassReconciler:
-    classes: Cache[FireboltEngineClass]
+class GuardedReconciler(Generic[K]):
+    guard: Guard
+    objects: Cache[K]
     engines: Cache[FireboltEngine]
-    bounds: ResourceBounds
     reader: Reader
     writer: Writer
     clock: Clock
+    teller: Teller[K] | None = None  # None: the kind has no status
     request_time: timedelta = timedelta(0)
-    """How long a request may be under way that still found the class alive: an engine that names it may come of it."""
+    """How long a request may be under way that still found the object alive: an engine that needs it may come of it."""
     _deleting_since: dict[str, float] = field(default_factory=dict[str, float], init=False)  # by uid, as seen here
 
     async def reconcile(self, key: Key) -> Outcome:
+        ref = Ref(self.guard.resource, *key)
         try:
-            engine_class = await known_or_live(self.classes, self.reader, Ref(FIREBOLT_ENGINE_CLASSES, *key))
+            found = await known_or_live(self.objects, self.reader, ref)
         except UnreadableError:
-            return await self._unreadable(Ref(FIREBOLT_ENGINE_CLASSES, *key))
-        if engine_class is None:
+            return await self._unreadable(ref)
+        if found is None:
             return Outcome("gone")
-        has_finalizer = names.FINALIZER_ENGINE_CLASS in engine_class.metadata.finalizers
-        if engine_class.metadata.is_deleting:
-            return await self._guard_deletion(engine_class) if has_finalizer else Outcome("waiting for others")
+        metadata = found.metadata
+        has_finalizer = self.guard.finalizer in metadata.finalizers
+        if metadata.is_deleting:
+            return await self._guard_deletion(metadata, found) if has_finalizer else Outcome("waiting for others")
         if not has_finalizer:
-            ref = Ref(FIREBOLT_ENGINE_CLASSES, *key)
-            await add_finalizer(ref, engine_class.metadata, names.FINALIZER_ENGINE_CLASS, self.writer)
+            await add_finalizer(ref, metadata, self.guard.finalizer, self.writer)
             return Outcome("finalizer added", AtOnce())
-        await self._tell(engine_class, await self._engines_to_tell_of(engine_class))
+        if self.teller is not None:
+            await self.teller.tell(found, await self._engines_to_tell_of(found, self.teller))
         return Outcome("judged", REST, is_settled=True)
 
     async def _unreadable(self, ref: Ref) -> Outcome:
@@ -70,29 +86,29 @@ class EngineClassReconciler:
         if body is None:
             return Outcome("gone")
         metadata = msgspec.json.decode(body, type=_Outline).metadata
-        if not metadata.is_deleting or names.FINALIZER_ENGINE_CLASS not in metadata.finalizers:
+        if not metadata.is_deleting or self.guard.finalizer not in metadata.finalizers:
             return Outcome("set aside: it cannot be decoded")
-        return await self._guard_deletion(FireboltEngineClass(metadata=metadata), is_readable=False)
+        return await self._guard_deletion(metadata, None)
 
-    async def _engines_to_tell_of(self, engine_class: FireboltEngineClass) -> int:
-        """As the guard counts them: what the cache could not read may name this class all the same."""
-        metadata = engine_class.metadata
-        if self.engines.set_aside(metadata.namespace):
-            return await self._bound_engines(engine_class)
-        cached = self.engines.by_index(BY_CLASS, term(metadata.namespace, metadata.name))
-        return count_bound_engines(_ref(engine_class), cached)
+    async def _engines_to_tell_of(self, found: K, teller: Teller[K]) -> int:
+        """As the guard counts them: what the cache could not read may depend on it all the same."""
+        if self.engines.set_aside(found.metadata.namespace):
+            return await self._bound_engines(found.metadata)
+        return len(self.guard.bound(self._ref(found.metadata), self.engines.by_index(*teller.where(found))))
 
-    async def _guard_deletion(self, engine_class: FireboltEngineClass, *, is_readable: bool = True) -> Outcome:
+    async def _guard_deletion(self, metadata: ObjectMeta, found: K | None) -> Outcome:
         """Live: a watch selector may hide an engine from the cache, and a released finalizer is gone."""
-        under_way = self._requests_under_way(engine_class.metadata.uid)
-        bound = await self._bound_engines(engine_class)
+        under_way = self._requests_under_way(metadata.uid)
+        bound = await self._bound_engines(metadata)
         if bound:
-            if is_readable:
-                await self._tell(engine_class, bound)
+            if found is not None and self.teller is not None:
+                await self.teller.tell(found, bound)
             return Outcome(f"deletion waits for {bound} engine(s)", REST)
         if under_way > timedelta(0):
-            return Outcome("deletion waits for requests that found the class alive", After(under_way))
-        return await self._release(engine_class)
+            return Outcome("deletion waits for requests that found it alive", After(under_way))
+        await remove_finalizer(self._ref(metadata), metadata, self.guard.finalizer, self.writer)
+        self._deleting_since.pop(metadata.uid, None)
+        return Outcome("released")
 
     def _requests_under_way(self, uid: str) -> timedelta:
         """For how long yet. By our own clock, from when we saw the deletion: the server's may differ."""
@@ -100,19 +116,8 @@ class EngineClassReconciler:
         since = self._deleting_since.setdefault(uid, now)
         return self.request_time - timedelta(seconds=now - since)
 
-    async def _bound_engines(self, engine_class: FireboltEngineClass) -> int:
-        return await fetch_bound_engines(_ref(engine_class), self.reader)
+    async def _bound_engines(self, metadata: ObjectMeta) -> int:
+        return await fetch_bound_engines(self.guard, self._ref(metadata), self.reader)
 
-    async def _release(self, engine_class: FireboltEngineClass) -> Outcome:
-        await remove_finalizer(_ref(engine_class), engine_class.metadata, names.FINALIZER_ENGINE_CLASS, self.writer)
-        self._deleting_since.pop(engine_class.metadata.uid, None)
-        return Outcome("released")
-
-    async def _tell(self, engine_class: FireboltEngineClass, bound_engines: int) -> None:
-        status = decide_status(engine_class, bound_engines, bounds=self.bounds, now=self.clock.now())
-        if is_news(engine_class.status, status):
-            await put_status(ENGINE_CLASS_STATUS, engine_class, status, reader=self.reader, writer=self.writer)
-
-
-def _ref(engine_class: FireboltEngineClass) -> Ref:
-    return ref_to(FIREBOLT_ENGINE_CLASSES, engine_class.metadata)
+    def _ref(self, metadata: ObjectMeta) -> Ref:
+        return ref_to(self.guard.resource, metadata)

@@ -1,39 +1,71 @@
-"""Which classes does a change concern? An engine's, when it turns to another one; a class itself."""
+"""Which shared objects does a change concern? Those that an engine turns to or leaves; the object itself."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.names import PRESET_NAME
 from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
 
 
+class Guarded(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
 def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:
-    """For the class controller: an engine that turns to another class changes the count of both."""
-    before, after = _class_key(old), _class_key(new)
+    """For classes: an engine that turns to another one changes the count of both."""
+    return _left_and_entered(_class_key, old, new)
+
+
+def engine_of_cluster_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:
+    """For classes of the whole cluster: one that waits for its last engine need not wait any longer."""
+    return _left_and_entered(_cluster_key, old, new)
+
+
+def engine_of_namespace_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:
+    """For presets: whoever comes, or goes, changes the count."""
+    return _left_and_entered(_preset_key, old, new)
+
+
+def _left_and_entered(
+    key_of: Callable[[FireboltEngine], Key | None], old: FireboltEngine | None, new: FireboltEngine | None
+) -> Requests:
+    before, after = key_of(old) if old else None, key_of(new) if new else None
     if before == after:
         return ()
     return tuple((key, Priority.EVENT) for key in (before, after) if key is not None)
 
 
-def _class_key(engine: FireboltEngine | None) -> Key | None:
-    if engine is None or engine.spec is None or not engine.spec.engine_class_ref:
+def _class_key(engine: FireboltEngine) -> Key | None:
+    if engine.spec is None or not engine.spec.engine_class_ref:
         return None
     return engine.metadata.namespace, engine.spec.engine_class_ref
 
 
-def class_changed(old: FireboltEngineClass | None, new: FireboltEngineClass | None) -> Requests:
-    engine_class = new or old
-    if engine_class is None or (old is not None and new is not None and _own_facts(old) == _own_facts(new)):
+def _cluster_key(engine: FireboltEngine) -> Key | None:
+    named = _class_key(engine)
+    return ("", named[1]) if named else None
+
+
+def _preset_key(engine: FireboltEngine) -> Key | None:
+    return engine.metadata.namespace, PRESET_NAME
+
+
+def guarded_changed(old: Guarded | None, new: Guarded | None) -> Requests:
+    found = new or old
+    if found is None or (old is not None and new is not None and _own_facts(old) == _own_facts(new)):
         return ()
-    return (((engine_class.metadata.namespace, engine_class.metadata.name), Priority.EVENT),)
+    return (((found.metadata.namespace, found.metadata.name), Priority.EVENT),)
 
 
-def _own_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:
-    metadata = engine_class.metadata
-    return engine_class.spec, metadata.generation, metadata.deletion_timestamp, metadata.finalizers, metadata.uid
+def _own_facts(guarded: Guarded) -> tuple[object, ...]:
+    metadata = guarded.metadata
+    return metadata.generation, metadata.deletion_timestamp, metadata.finalizers, metadata.uid
 
 
-def aside_class(aside: Aside) -> Iterable[Key]:
+def aside_guarded(aside: Aside) -> Iterable[Key]:
     return (aside.header.key,)

@@ -28,15 +28,31 @@ def gateway_deployment(inputs: GatewayInputs, config_hash: str) -> Manifest:
     return {
         "apiVersion": DEPLOYMENTS.api_version,
         "kind": DEPLOYMENTS.kind,
-        "metadata": component_metadata(instance, names.gateway_name(instance.metadata.name), names.COMPONENT_GATEWAY),
+        "metadata": _metadata(inputs),
         "spec": {
             "replicas": DEFAULT_REPLICAS if replicas is None else replicas,
             "selector": {"matchLabels": component_labels(instance.metadata.name, names.COMPONENT_GATEWAY)},
-            # Full capacity at all times: a new pod is ready before an old one goes.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "25%"}},
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": _pace(inputs)},
             "template": _pod_template(inputs, config_hash),
         },
     }
+
+
+def _metadata(inputs: GatewayInputs) -> Manifest:
+    name, revisions = names.gateway_name(inputs.instance.metadata.name), inputs.tls.revisions
+    metadata = component_metadata(inputs.instance, name, names.COMPONENT_GATEWAY)
+    if not revisions:
+        return metadata
+    # What pods were given last: a Secret that is lost, or spoilt, must not start a rollout that cannot end.
+    return {**metadata, "annotations": {names.ANNOTATION_TLS_REVISIONS: ",".join(revisions)}}
+
+
+def _pace(inputs: GatewayInputs) -> Manifest:
+    if inputs.tls.is_closed:
+        # All at once: until the last of the old pods goes, it lets in whom the new ones refuse.
+        return {"maxUnavailable": "100%", "maxSurge": 0}
+    # Full capacity at all times: a new pod is ready before an old one goes.
+    return {"maxUnavailable": 0, "maxSurge": "25%"}
 
 
 def _pod_template(inputs: GatewayInputs, config_hash: str) -> Manifest:

@@ -8,7 +8,7 @@ from firebolt_operator.gateway.envoy.http_filters import HEALTH_PATH
 from firebolt_operator.gateway.hardening import ENVOY_USER, hardened
 from firebolt_operator.gateway.inputs import GatewayInputs
 from firebolt_operator.manifests.images import component_pull_policy
-from firebolt_operator.manifests.secret_mounts import SecretMount
+from firebolt_operator.manifests.secret_mounts import SecretMount, secret_volume
 from firebolt_operator.refs import Manifest
 
 CONFIG_FOLDER: Final = "/etc/envoy"
@@ -47,7 +47,7 @@ def envoy_volumes(inputs: GatewayInputs) -> list[Manifest]:
     return [
         {"name": names.VOLUME_GATEWAY_CONFIG, "configMap": config_map},
         {"name": names.VOLUME_GATEWAY_TMP, "emptyDir": {}},
-        *(_secret_volume(mount) for mount in inputs.tls.mounts),
+        *(secret_volume(mount) for mount in inputs.tls.mounts),
     ]
 
 
@@ -61,11 +61,6 @@ def _probe() -> Manifest:
 
 def _secret_mount(mount: SecretMount) -> Manifest:
     return {"name": mount.volume, "mountPath": mount.path, "readOnly": True}
-
-
-def _secret_volume(mount: SecretMount) -> Manifest:
-    items = {"items": [{"key": key, "path": key} for key in mount.keys]} if mount.keys else {}
-    return {"name": mount.volume, "secret": {"secretName": mount.secret, **items}}
 
 
 DRAIN_SCRIPT: Final = files("firebolt_operator.gateway").joinpath("drain.sh").read_text(encoding="utf-8")

@@ -17,7 +17,8 @@ class GatewayTLS:
     downstream: Manifest | None = None  # transport socket of the client listener
     upstream: Manifest | None = None  # transport socket towards engines
     mounts: tuple[SecretMount, ...] = ()
-    revisions: tuple[str, ...] = ()  # `name=resourceVersion` of what is mounted; a change rolls the pods
+    revisions: tuple[str, ...] = ()  # `name=revision` of what is mounted; a change rolls the pods
+    is_closed: bool = False  # nothing listens for clients, until no pod is left that would let in too many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

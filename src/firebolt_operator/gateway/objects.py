@@ -39,7 +39,7 @@ def gateway_objects(inputs: GatewayInputs) -> GatewayObjects:
 
 
 def gateway_config_hash(inputs: GatewayInputs, config: str) -> str:
-    """Covers mounted Secrets by version, never by content."""
+    """Covers mounted Secrets by their revision, never by what is secret in them."""
     revisions = inputs.tls.revisions
     return content_hash(f"{config}\0{','.join(revisions)}" if revisions else config)
 

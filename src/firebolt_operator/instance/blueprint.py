@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from firebolt_operator.api.tls import GatewayTLSStatus
 from firebolt_operator.refs import Manifest
+from firebolt_operator.tls.facts import SecretRevisions, TrustBundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +34,14 @@ class Blueprint(Protocol):
         """The digest changes with what the service reads from Secrets of others, and so restarts it."""
         ...
 
-    def gateway(self) -> Pieces: ...
+    def trust(self, bundle: TrustBundle, /) -> Pieces:
+        """The CAs that the gateway verifies engines with; before the gateway, which mounts them."""
+        ...
+
+    def gateway(self, revisions: SecretRevisions | None = None, /) -> Pieces:
+        """By what the instance's status has recorded. Revisions change with what its pods read from Secrets."""
+        ...
+
+    def gateway_hash(self, status: GatewayTLSStatus | None, revisions: SecretRevisions, /) -> str:
+        """Of what its pods would be given if that were recorded."""
+        ...

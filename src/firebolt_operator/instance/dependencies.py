@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from firebolt_operator.auth.reconcile import AuthStep
+from firebolt_operator.instance.identity import IdentityStep
 from firebolt_operator.instance.observe.caches import InstanceCaches
 from firebolt_operator.instance.observe.metrics import InstanceRecorder
 from firebolt_operator.instance.render.renderer import MemoisedRenderers
@@ -12,6 +13,7 @@ from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.runtime.clock import Clock
+from firebolt_operator.tls.reconcile import TLSStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,8 @@ class InstanceDependencies:
     warner: Warner
     recorder: InstanceRecorder
     auth: AuthStep
+    identity: IdentityStep
+    tls: TLSStep
     clock: Clock
     blueprints: MemoisedRenderers
     entropy: Callable[[int], bytes]  # so many unpredictable bytes

@@ -54,6 +54,10 @@ def database_claim_ref(instance: FireboltInstance) -> Ref:
     return Ref(PERSISTENT_VOLUME_CLAIMS, instance.metadata.namespace, claim)
 
 
+def bundle_ref(instance: FireboltInstance) -> Ref:
+    return Ref(SECRETS, instance.metadata.namespace, names.engine_ca_bundle_name(instance.metadata.name))
+
+
 def applied_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
     """Everything that is applied, whatever the spec asks for."""
     name, namespace = instance.metadata.name, instance.metadata.namespace
@@ -72,4 +76,5 @@ def applied_refs(instance: FireboltInstance) -> tuple[Ref, ...]:
         Ref(SERVICE_ACCOUNTS, namespace, gateway),
         Ref(ROLES, namespace, gateway),
         Ref(ROLE_BINDINGS, namespace, gateway),
+        *([bundle_ref(instance)] if instance.status.engine_tls is not None else []),
     )

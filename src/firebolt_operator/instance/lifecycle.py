@@ -6,12 +6,12 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import EventReason
-from firebolt_operator.api.serialise import parse_instance
 from firebolt_operator.errors import UnreadableError
 from firebolt_operator.instance.act import deletion, gateway_end
 from firebolt_operator.instance.dependencies import InstanceDependencies
 from firebolt_operator.instance.inventory import instance_ref
 from firebolt_operator.instance.observe.observer import LeaderMemory, Observer
+from firebolt_operator.instance.outline import instance_to_delete
 from firebolt_operator.instance.reconcile import InstancePass
 from firebolt_operator.instance.views import decode_metadata
 from firebolt_operator.look_again import After
@@ -65,7 +65,7 @@ class InstanceReconciler:
             return Outcome("gone")
         metadata = decode_metadata(body)
         if metadata.is_deleting:
-            return await self._delete(key, parse_instance(body))
+            return await self._delete(key, instance_to_delete(body))
         await self._dependencies.warner.warn(metadata, UNREADABLE)
         return Outcome("set aside: it cannot be decoded")
 
@@ -99,5 +99,6 @@ class InstanceReconciler:
         self._dependencies.recorder.forget(*key)
         self._dependencies.secrets.forget(key)
         self._dependencies.auth.forget(key)
+        self._dependencies.tls.forget(key)
         self._dependencies.blueprints.forget(*key)
         self._memories.pop(key, None)

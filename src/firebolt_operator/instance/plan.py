@@ -33,6 +33,7 @@ class Problem:
     reason: str
     message: str
     clears_metadata_service: bool = False
+    clears_gateway: bool = False
     needs_person: bool = False  # trying again does not help
 
     def __str__(self) -> str:

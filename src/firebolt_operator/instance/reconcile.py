@@ -19,12 +19,15 @@ from firebolt_operator.instance.decide.components import (
 from firebolt_operator.instance.decide.setup import decide_setup
 from firebolt_operator.instance.decide.steps import unconfirmed
 from firebolt_operator.instance.dependencies import InstanceDependencies
+from firebolt_operator.instance.identity import Rewritten
+from firebolt_operator.instance.inventory import bundle_ref, gateway_deployment_ref
 from firebolt_operator.instance.observe.observer import Observer
-from firebolt_operator.instance.plan import InstancePlan, Problem, Stage
-from firebolt_operator.look_again import sooner
+from firebolt_operator.instance.plan import AT_ONCE, InstancePlan, Problem, Stage
+from firebolt_operator.look_again import LookAgain, sooner
 from firebolt_operator.reconciling.status import INSTANCE_STATUS, put_status
 from firebolt_operator.refs import Warn
 from firebolt_operator.runtime.controller import Outcome
+from firebolt_operator.tls.observe.gateway import gateway_seen
 
 PASSWORD_BYTES = 12
 PERMANENT_FAILURES = (EventReason.POSTGRES_CREDENTIALS_LOST, EventReason.INSTANCE_ID_CHANGED)
@@ -63,6 +66,9 @@ class InstancePass:
         setup = decide_setup(self._instance, new_id=await self._new_id(), now=self._now)
         if setup is not None:
             return await self._set_up(setup)
+        identity = await self._dependencies.identity.run(self._instance)
+        if isinstance(identity, Rewritten):
+            return Outcome(f"the id is {identity.id} from now on", AT_ONCE)
         is_first_look = not self._observer.memory.has_read_live
         situation = Situation(
             instance=self._instance,
@@ -70,20 +76,26 @@ class InstancePass:
             blueprint=self._dependencies.blueprints.of(self._instance),
             new_password=self._dependencies.entropy(PASSWORD_BYTES).hex(),
             now=self._now,
+            identity=identity,
             operator_account=self._dependencies.operator_account,
         )
-        situation = await self._with_auth(situation, is_first_look=is_first_look)
+        situation = await self._with_features(situation, is_first_look=is_first_look)
         return await self._carry_out(*await self._decide(situation))
 
     async def _new_id(self) -> str:
         kept = "" if self._instance.spec.id else await self._observer.kept_id(self._instance)
-        return kept or mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES))
+        is_lower = self._dependencies.identity.mints_lower_case(self._instance)
+        return kept or mint_instance_id(self._now, self._dependencies.entropy(ENTROPY_BYTES), is_lower=is_lower)
 
-    async def _with_auth(self, situation: Situation, *, is_first_look: bool) -> Situation:
-        if self._instance.spec.asks_for_auth and decide_checks(situation) is not None:
+    async def _with_features(self, situation: Situation, *, is_first_look: bool) -> Situation:
+        spec, live = self._instance.spec, situation.facts.live
+        if (spec.asks_for_auth or spec.tls is not None) and decide_checks(situation) is not None:
             return situation
-        outcome = await self._dependencies.auth.run(self._instance, is_first_look=is_first_look)
-        return replace(situation, auth=outcome)
+        auth = await self._dependencies.auth.run(self._instance, is_first_look=is_first_look)
+        uid, deployment = self._instance.metadata.uid, live.get(gateway_deployment_ref(self._instance))
+        seen = gateway_seen(uid, deployment, live.get(bundle_ref(self._instance)))
+        tls = await self._dependencies.tls.run(self._instance, seen, situation.blueprint, is_first_look=is_first_look)
+        return replace(situation, auth=auth, tls=tls)
 
     async def _decide(self, situation: Situation) -> tuple[Situation, InstancePlan]:
         """Nothing is made for the first time before the server itself says that its name is free."""
@@ -108,13 +120,12 @@ class InstancePass:
         problem = plan.problem if failure is None else step_problem(failure.step, str(failure.error))
         await self._warn(situation.auth, () if problem else plan.warnings)
         if problem is not None:
-            raise _together(await self._end_early(situation, problem, failure), situation.auth)
+            raise _together(await self._end_early(situation, problem, failure), *_errors(situation))
         await self._write(plan.status)
-        if situation.auth is None:
-            return Outcome(plan.reason, plan.look_again, is_settled=plan.is_settled)
-        if situation.auth.error is not None:
-            raise situation.auth.error
-        return Outcome(plan.reason, sooner(plan.look_again, situation.auth.look_again), is_settled=plan.is_settled)
+        errors = _errors(situation)
+        if errors:
+            raise _together(*errors)
+        return Outcome(plan.reason, _look_again(situation, plan.look_again), is_settled=plan.is_settled)
 
     async def _warn(self, auth: AuthOutcome | None, warnings: Sequence[Warn]) -> None:
         """Before the status: whoever dies in between warns again rather than never."""
@@ -146,10 +157,20 @@ class InstancePass:
         )
 
 
-def _together(error: Exception, auth: AuthOutcome | None) -> Exception:
-    if auth is None or auth.error is None:
-        return error
-    return ExceptionGroup("the pass failed, and so did the step for authentication", [error, auth.error])
+def _errors(situation: Situation) -> list[OperatorError]:
+    """Of the steps for authentication and TLS, which end no pass."""
+    found = (situation.auth.error if situation.auth else None, situation.tls.error if situation.tls else None)
+    return [error for error in found if error is not None]
+
+
+def _look_again(situation: Situation, planned: LookAgain) -> LookAgain:
+    for outcome in (situation.auth, situation.tls.plan if situation.tls else None):
+        planned = sooner(planned, outcome.look_again) if outcome else planned
+    return planned
+
+
+def _together(error: Exception, *more: Exception) -> Exception:
+    return ExceptionGroup("more than one step of the pass failed", [error, *more]) if more else error
 
 
 def _error(problem: Problem, failure: StepFailure | None) -> OperatorError:

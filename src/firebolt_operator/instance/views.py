@@ -7,10 +7,12 @@ from typing import Final
 import msgspec
 
 from firebolt_operator.api.model import ObjectMeta
-from firebolt_operator.api.names import KEY_PRIVATE_KEY
+from firebolt_operator.api.names import ANNOTATION_CERTIFICATE_NAME, ANNOTATION_INSTANCE_ID, KEY_PRIVATE_KEY
 from firebolt_operator.instance.database_login import KEY_DATABASE, KEY_PASSWORD, KEY_USERNAME
+from firebolt_operator.manifests.kept_metadata import LONGEST_NAME, kept_metadata
 
 CREDENTIAL_KEYS: Final = (KEY_USERNAME, KEY_PASSWORD, KEY_DATABASE)
+ANNOTATIONS: Final = (ANNOTATION_INSTANCE_ID, ANNOTATION_CERTIFICATE_NAME)
 MOST_KEYS: Final = 64  # of a Secret, to be told apart: somebody else's may have any number
 MOST_ENCODED: Final = 4096  # characters; a multiple of four
 
@@ -45,7 +47,7 @@ def decode_secret(body: bytes) -> SecretView:
     data = secret.data or {}
     told = data if len(data) <= MOST_KEYS else {key: data[key] for key in CREDENTIAL_KEYS if key in data}
     return SecretView(
-        metadata=secret.metadata,
+        metadata=_kept(secret.metadata),
         type=secret.type,
         filled=frozenset(key for key in CREDENTIAL_KEYS if data.get(key)),
         username=_plain(data.get(KEY_USERNAME, "")),
@@ -62,6 +64,11 @@ def decode_secret(body: bytes) -> SecretView:
 def decode_metadata(body: bytes) -> ObjectMeta:
     """All that matters of a volume claim, or of anything that is only to be deleted."""
     return _claims.decode(body).metadata
+
+
+def _kept(metadata: ObjectMeta) -> ObjectMeta:
+    notes = {name: metadata.annotations[name][:LONGEST_NAME] for name in ANNOTATIONS if name in metadata.annotations}
+    return msgspec.structs.replace(kept_metadata(metadata), annotations=notes)
 
 
 def _plain(encoded: str) -> str:

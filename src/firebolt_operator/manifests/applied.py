@@ -7,8 +7,14 @@ in ways that this walk does not know costs one apply: from then on the server's 
 
 from typing import Any, Final, Protocol
 
-from firebolt_operator.manifests.managed_fields import element_of, field_names
-from firebolt_operator.manifests.reading import decoded, mapping
+from firebolt_operator.manifests.managed_fields import (
+    KeyedElements,
+    field_names,
+    keyed_entries,
+    owned_values,
+    values_of,
+)
+from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.manifests.subset import is_subset
 from firebolt_operator.refs import Manifest
 
@@ -64,18 +70,19 @@ def _is_nothing(wanted: Any, live: Any, is_ours: bool) -> bool:
 
 
 def _matches_list(wanted: list[Any], live: list[Any], owned: Manifest) -> bool:
-    entries = {key: inner for key, inner in owned.items() if key != "."}
+    """`k:{"name":"x"}` names an element by its keys, `v:"x"` by its value."""
+    entries = [key for key in owned if key != "."]
     if len(entries) != len(wanted):
         return False
-    return all(_matches_entry(key, inner, wanted, live) for key, inner in entries.items())
-
-
-def _matches_entry(key: str, owned: Manifest, wanted: list[Any], live: list[Any]) -> bool:
-    """`k:{"name":"x"}` names an element by its keys, `v:"x"` by its value."""
-    kind, _, text = key.partition(":")
-    if kind == "v":
-        return decoded(text) in wanted and decoded(text) in live
-    if kind != "k":
+    if all(key.startswith("v:") for key in entries):
+        return owned_values(entries) <= values_of(wanted) & values_of(live)
+    keyed = keyed_entries(owned)
+    if len(keyed) != len(entries):
         return False
-    left, right = element_of(wanted, key), element_of(live, key)
-    return left is not None and right is not None and _matches(left, right, owned, ("", ""))
+    names = keyed[0][0].keys()
+    left, right = KeyedElements(wanted, names), KeyedElements(live, names)
+    return all(_matches_entry(left.named(keys), right.named(keys), inner) for keys, inner in keyed)
+
+
+def _matches_entry(wanted: Manifest | None, live: Manifest | None, owned: Manifest) -> bool:
+    return wanted is not None and live is not None and _matches(wanted, live, owned, ("", ""))

@@ -1,7 +1,7 @@
 """What do we ask cert-manager for? One shape of Certificate; what it is good for says the rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -27,6 +27,8 @@ SIGNING: Final = Purpose(
     duration="8760h",
     renew_before="2880h",
 )
+# Until it was seen, a private key that lies in its Secret already is somebody else's.
+UNSEEN_SIGNING: Final = replace(SIGNING, rotation_policy="Always")
 SERVING: Final = Purpose(
     usages=("server auth",),
     # A key that leaked ends with its certificate, and one that was planted is never adopted.

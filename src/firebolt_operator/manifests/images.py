@@ -43,7 +43,7 @@ def names_a_version(image: str) -> bool:
     return match["tag"] is not None or match["digest"] is not None
 
 
-def _has_digest(image: str) -> bool:
+def has_digest(image: str) -> bool:
     match = _read(image)
     return match is not None and match["digest"] is not None
 
@@ -60,9 +60,9 @@ def engine_pull_policy(image: str) -> str:
 
 def component_pull_policy(image: str) -> str:
     """What we choose for images of others: a digest stands still, whatever tag is beside it."""
-    return IF_NOT_PRESENT if _has_digest(image) else kubernetes_pull_policy(image)
+    return IF_NOT_PRESENT if has_digest(image) else kubernetes_pull_policy(image)
 
 
 def workload_pull_policy(image: str) -> str:
     """The same for Firebolt's own components."""
-    return IF_NOT_PRESENT if _has_digest(image) else engine_pull_policy(image)
+    return IF_NOT_PRESENT if has_digest(image) else engine_pull_policy(image)

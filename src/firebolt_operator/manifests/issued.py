@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from firebolt_operator.api.names import ANNOTATION_CERTIFICATE_NAME
+from firebolt_operator.manifests.revocations import Signer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,11 @@ class IssuedSecret:
     filled: frozenset[str]
     issued_for: str = ""  # the Certificate that its annotation names
     version: str = ""  # resourceVersion
-    public_key: str = ""  # fingerprint of the certificate's public key; empty if it cannot be read
+    public_key: str = ""  # fingerprint, of the private key's public half if there is one; empty if it cannot be read
     authority: str = ""  # the text of ca.crt
+    served: str = ""  # fingerprint of the text of tls.crt
+    revocations: str = ""  # fingerprint of the text of crl.pem; empty unless all of it can be read
+    revoking: frozenset[Signer] = frozenset()  # who signed the lists in it
 
     def has(self, *keys: str) -> bool:
         return self.filled.issuperset(keys)

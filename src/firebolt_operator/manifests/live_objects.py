@@ -7,7 +7,9 @@ import msgspec
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
+from firebolt_operator.manifests.kept_metadata import kept_metadata
 from firebolt_operator.manifests.managed_fields import applied_fields
+from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.refs import Manifest
 
 COMPARED: Final = ("metadata", "spec", "data", "rules", "roleRef", "subjects")
@@ -21,6 +23,7 @@ class LiveObject(msgspec.Struct, frozen=True, kw_only=True):
     content: dict[str, Any]  # what a rendered manifest is compared with; empty of what is not ours
     owned: dict[str, Any]  # the fields that the server knows us to have applied; empty means none
     ready_replicas: int = 0
+    is_rolled_out: bool = False  # a Deployment: every pod is of its template and available, and no other is left
 
     @property
     def instance(self) -> str:
@@ -36,7 +39,7 @@ def decode_live(body: bytes) -> LiveObject:
 
 def live_object(document: Manifest) -> LiveObject:
     metadata: Manifest = document["metadata"]
-    kept, owned = msgspec.convert(metadata, ObjectMeta), applied_fields(metadata)
+    kept, owned = kept_metadata(msgspec.convert(metadata, ObjectMeta)), applied_fields(metadata)
     content: Manifest = {}
     if owned or any(owner.kind == FIREBOLT_INSTANCES.kind for owner in kept.owner_references):
         content = {key: document[key] for key in COMPARED if key in document}
@@ -48,8 +51,18 @@ def live_object(document: Manifest) -> LiveObject:
         metadata=kept,
         content=content,
         owned=owned,
-        ready_replicas=(document.get("status") or {}).get("readyReplicas") or 0,
+        ready_replicas=mapping(document.get("status")).get("readyReplicas") or 0,
+        is_rolled_out=_is_rolled_out(document),
     )
+
+
+def _is_rolled_out(document: Manifest) -> bool:
+    status = mapping(document.get("status"))
+    wanted = mapping(document.get("spec")).get("replicas", 1)
+    counts = {status.get(key) or 0 for key in ("replicas", "updatedReplicas", "availableReplicas")}
+    is_told = (status.get("observedGeneration") or 0) >= (document["metadata"].get("generation") or 1)
+    # Pods that are leaving are counted apart, and by newer servers only.
+    return is_told and counts == {wanted} and not status.get("terminatingReplicas")
 
 
 def stranger(uid: str, found: LiveObject) -> str | None:

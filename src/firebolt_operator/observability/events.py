@@ -2,15 +2,18 @@
 
 The same warning is sent once, not in every pass: a fleet at rest must write nothing. News are sent by whoever has just
 stored what they tell, and are not remembered. Sending is best effort, because a lost event must never fail the work
-that it is about. A namespace has a memory and rates of its own, so that the crowd of one tenant neither floods the API
-server nor makes the warnings of others news again; and its news take nothing of what its warnings may cost.
+that it is about, nor keep it waiting: it goes on in the background, a few at a time. A namespace has a memory and rates
+of its own, so that the crowd of one tenant neither floods the API server nor makes the warnings of others news again;
+and its news take nothing of what its warnings may cost.
 """
 
+import asyncio
 import logging
+from collections.abc import Coroutine
 from datetime import datetime
 from typing import Protocol
 
-from firebolt_operator.errors import FencedError, OperatorError
+from firebolt_operator.errors import OperatorError
 from firebolt_operator.evidence import spoil
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.pace import Pace
@@ -21,6 +24,9 @@ MOST_REMEMBERED = 5_000  # warnings of one namespace
 BURST = 1_000  # events of one namespace at once
 PER_SECOND = 1.0  # and from then on
 NEWS_PER_SECOND = 5.0
+MOST_AT_ONCE = 4  # so that a server that takes no events keeps few of the places for requests
+MOST_UNSENT = 1_000
+MOMENT_SECONDS = 0.1  # what a teller waits for; a healthy server answers long before
 LIMITED, REFUSED = "limited", "refused"  # why an event is lost: by us, or by the API server
 
 log = logging.getLogger(__name__)
@@ -58,35 +64,57 @@ class EventSender:
         self._instance = instance  # which process reports
         self._counter = counter
         self._namespaces: dict[str, _Allowance] = {}
+        self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._unsent = set[asyncio.Task[object]]()
 
     async def warn(self, regarding: Ref, uid: str, warning: Warn, *, now: datetime) -> None:
         spoil()  # whether it may be sent depends on what else was
         allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
-        if allowance.is_known(uid, warning):
+        if allowance.is_known(uid, warning) or not self._may_send(regarding, warning, allowance.warnings, now):
             return
-        if await self._send(regarding, uid, warning, allowance.warnings, now):
-            allowance.remember(uid, warning)
+        # Before it is sent: passes that come meanwhile need not tell it again.
+        allowance.remember(uid, warning)
+        await self._hand_over(self._sent_or_forgotten(regarding, uid, warning, now))
 
     async def tell(self, regarding: Ref, uid: str, news: News, *, now: datetime) -> None:
         spoil()
         allowance = self._namespaces.setdefault(regarding.namespace, _Allowance())
-        await self._send(regarding, uid, news, allowance.news, now)
+        if self._may_send(regarding, news, allowance.news, now):
+            await self._hand_over(self._sent(regarding, uid, news, now))
 
     def settle(self, namespace: str, uid: str, reason: str) -> None:
         """What was warned of is over: should it happen again, it is news."""
         if namespace in self._namespaces:
             self._namespaces[namespace].forget(uid, reason)
 
-    async def _send(self, regarding: Ref, uid: str, told: Warn | News, pace: Pace, now: datetime) -> bool:
+    def _may_send(self, regarding: Ref, told: Warn | News, pace: Pace, now: datetime) -> bool:
         if not pace.is_free(now.timestamp()):
             self._lose(regarding, told, LIMITED, "too many events of this namespace")
             return False
+        if len(self._unsent) >= MOST_UNSENT:
+            self._lose(regarding, told, LIMITED, "too many events wait for the API server")
+            return False
         pace.take(now.timestamp())
+        return True
+
+    async def _hand_over(self, sending: Coroutine[None, None, object]) -> None:
+        """Nobody waits for more than a moment, and not even that while others wait for an answer already."""
+        # No parent waits for it: its teller may end long before an answer comes, and no error can get out of it.
+        task = asyncio.create_task(sending)  # noqa: TID251
+        self._unsent.add(task)
+        task.add_done_callback(self._unsent.discard)
+        if len(self._unsent) <= MOST_AT_ONCE:
+            await asyncio.wait({task}, timeout=MOMENT_SECONDS)
+
+    async def _sent_or_forgotten(self, regarding: Ref, uid: str, warning: Warn, now: datetime) -> None:
+        if not await self._sent(regarding, uid, warning, now):
+            self.settle(regarding.namespace, uid, warning.reason)
+
+    async def _sent(self, regarding: Ref, uid: str, told: Warn | News, now: datetime) -> bool:
         try:
-            await self._writer.create(self._event(regarding, uid, told, now))
-        except FencedError:
-            raise
-        except OperatorError as err:
+            async with self._places:
+                await self._writer.create(self._event(regarding, uid, told, now))
+        except (OperatorError, RuntimeError) as err:  # the latter of a session that is closed: the process ends
             self._lose(regarding, told, REFUSED, str(err))
             return False
         return True

@@ -8,7 +8,9 @@ from firebolt_operator.api.auth import AuthSpec, LocalAuthSpec, OIDCProvider, OI
 from firebolt_operator.policy.certificate_keys import check_key_size, key_size
 from firebolt_operator.policy.durations import check_durations, check_engine_duration
 from firebolt_operator.policy.field_errors import FieldError, Path, duplicate, forbidden, invalid, required
+from firebolt_operator.policy.protected_secrets import IsProtected
 from firebolt_operator.policy.rotation_checks import check_rotation
+from firebolt_operator.policy.secret_references import check_reference
 
 AUTH: Final = Path("spec").child("auth")
 LOCAL: Final = AUTH.child("local")
@@ -19,7 +21,7 @@ NAMES_ISSUER: Final = re.compile(r"\{\{\s*iss\s*\}\}")
 LEFT_OVER: Final = "must not be set when spec.auth.enabled is false"
 
 
-def check_auth(auth: AuthSpec | None) -> list[FieldError]:
+def check_auth(auth: AuthSpec | None, is_ours: IsProtected) -> list[FieldError]:
     if auth is None:
         return []
     if not auth.enabled:
@@ -27,6 +29,7 @@ def check_auth(auth: AuthSpec | None) -> list[FieldError]:
     if auth.local is None:
         return [required(LOCAL, "is required when spec.auth.enabled is true")]
     return [
+        *_password_errors(auth.local, is_ours),
         *_local_errors(auth.local),
         *_preferred_server_errors(auth),
         *(_oidc_errors(auth.oidc, auth.local) if auth.oidc else ()),
@@ -43,12 +46,16 @@ def _left_over(auth: AuthSpec) -> list[FieldError]:
     return found
 
 
-def _local_errors(local: LocalAuthSpec) -> Iterator[FieldError]:
+def _password_errors(local: LocalAuthSpec, is_ours: IsProtected) -> Iterator[FieldError]:
     password, path = local.admin.password, LOCAL.child("admin", "password")
     if not password.name:
         yield required(path.child("name"), "name the Secret with the administrator's password; none is made")
     if not password.key:
         yield required(path.child("key"), "name the key of the administrator's password in its Secret")
+    yield from check_reference(password.name, path.child("name"), is_ours)
+
+
+def _local_errors(local: LocalAuthSpec) -> Iterator[FieldError]:
     if local.signing_keys is None:
         yield required(LOCAL.child("signingKeys"), "all engines of an instance check tokens with the same keys")
     else:
@@ -94,8 +101,18 @@ def _oidc_errors(oidc: OIDCSpec, local: LocalAuthSpec) -> Iterator[FieldError]:
         if provider.name in seen:
             yield duplicate(path.child("name"), provider.name)
         seen.add(provider.name)
+        yield from _server_errors(provider, path)
         yield from _mapping_errors(provider, path, local.admin.name, is_alone=len(oidc.providers) == 1)
         yield from _provider_duration_errors(provider, path)
+
+
+def _server_errors(provider: OIDCProvider, path: Path) -> Iterator[FieldError]:
+    if provider.discovery_url is not None and provider.target is not None:
+        detail = "must not set both discoveryURL and target: the flat discoveryURL is sugar for target.discoveryURL"
+        yield forbidden(path.child("target"), detail)
+    elif provider.discovery_url is None and provider.target is None:
+        detail = "a provider must name the server clients authenticate at, as either discoveryURL or target"
+        yield required(path.child("target"), detail)
 
 
 def _mapping_errors(provider: OIDCProvider, path: Path, admin: str, *, is_alone: bool) -> Iterator[FieldError]:

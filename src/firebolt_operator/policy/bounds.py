@@ -11,7 +11,7 @@ from firebolt_operator.api.quantities import canonical_quantity, parse_quantity
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.manifests.reading import mapping, mappings
 from firebolt_operator.policy.field_errors import FieldError, Path, invalid
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import Inherited
 from firebolt_operator.refs import Manifest
 
 RESOURCES: Final = Path("spec").child("template", "spec", "containers").at(CONTAINER_ENGINE).child("resources")
@@ -54,17 +54,14 @@ def check_auto_stop_replicas(policy: AutoStop, path: Path, bounds: ResourceBound
     ]
 
 
-def check_bounds(
-    template: Manifest | None, inherited: ClassTemplate | None, bounds: ResourceBounds
-) -> list[FieldError]:
-    """The engine's own resources count, else its class's: whoever sets any sets them all."""
-    own = _engine_resources(template)
-    if _has_any(own):
-        return list(_excesses(own, bounds, origin=""))
-    if inherited is None:
-        return []
-    origin = f' (inherited from FireboltEngineClass "{inherited.name}"; set spec.template on this engine to override)'
-    return list(_excesses(_engine_resources(inherited.template), bounds, origin))
+def check_bounds(template: Manifest | None, inherited: Inherited, bounds: ResourceBounds) -> list[FieldError]:
+    """The engine's own resources count, else those of the highest that sets any: whoever sets any sets them all."""
+    layers = [("", template), *((each.origin, each.template) for each in inherited)]
+    for origin, layer in layers:
+        resources = _engine_resources(layer)
+        if _has_any(resources):
+            return list(_excesses(resources, bounds, origin))
+    return []
 
 
 def _parse_bound(flag: str, value: str) -> str:

@@ -8,10 +8,11 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.policy.bounds import ResourceBounds, check_auto_stop_replicas, check_bounds, check_replicas
 from firebolt_operator.policy.component_rules import ENGINE
+from firebolt_operator.policy.config_size import check_config_size
 from firebolt_operator.policy.disruption_budgets import check_disruption_budget
 from firebolt_operator.policy.durations import ENGINE_FLOORS, check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, internal_error, invalid, not_found
-from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
+from firebolt_operator.policy.inherited import CLASS_REFERENCE, FoundClass, Inherited, InheritedTemplate
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.policy.protected_secrets import IsProtected, is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
@@ -19,8 +20,7 @@ from firebolt_operator.policy.template_size import check_size, manageable
 
 SPEC: Final = Path("spec")
 TEMPLATE: Final = SPEC.child("template")
-CLASS_REFERENCE: Final = SPEC.child("engineClassRef")
-CLASS_TEMPLATE: Final = CLASS_REFERENCE.child("template")
+CONFIG: Final = SPEC.child("customEngineConfig")
 
 ClassLookup = FoundClass | FieldError | None
 """The class an engine names, or why it could not be had; None when it names none."""
@@ -36,13 +36,18 @@ def class_unreadable(problem: str) -> FieldError:
 
 
 def check_engine_admission(
-    spec: EngineSpec, lookup: ClassLookup, instance: FireboltInstance | None, bounds: ResourceBounds
+    spec: EngineSpec,
+    lookup: ClassLookup,
+    instance: FireboltInstance | None,
+    bounds: ResourceBounds,
+    preset: InheritedTemplate | None = None,
 ) -> list[FieldError]:
     """All that admission refuses, at once, and nothing less than what the controller would refuse to render.
 
     Without an instance only the shape of a name tells whose Secret it is: the instance may well be applied later.
     """
-    inherited = lookup.template if isinstance(lookup, FoundClass) else None
+    found = lookup.template if isinstance(lookup, FoundClass) else None
+    inherited = [each for each in (preset, found) if each is not None]
     protected = protected_secret_names(instance) if instance else frozenset[str]()
     guarded = partial(is_protected, protected=protected)
     template = manageable(spec.template)
@@ -53,6 +58,7 @@ def check_engine_admission(
         *check_volume_secrets(template, TEMPLATE, ENGINE.component, guarded),
         *check_environment_secrets(template, TEMPLATE, ENGINE.component, guarded),
         *_inherited_environment_errors(inherited, guarded),
+        *_config_errors(spec, inherited),
         *check_bounds(spec.template, inherited, bounds),
         *check_settings(spec, bounds),
     ]
@@ -76,16 +82,22 @@ def check_settings(spec: EngineSpec, bounds: ResourceBounds) -> list[FieldError]
     ]
 
 
-def _inherited_environment_errors(inherited: ClassTemplate | None, guarded: IsProtected) -> list[FieldError]:
-    template = manageable(inherited.template) if inherited else None
-    return check_environment_secrets(template, CLASS_TEMPLATE, ENGINE.component, guarded)
+def _config_errors(spec: EngineSpec, inherited: Inherited) -> list[FieldError]:
+    under = {each.word: each.config for each in reversed(inherited) if each.config}
+    return check_config_size(spec.custom_engine_config, under, CONFIG)
 
 
-def check_engine_template(
-    spec: EngineSpec, inherited: ClassTemplate | None, protected: Collection[str]
-) -> list[FieldError]:
-    """What keeps the controller from rendering. The class's own fields are judged on the class; what its containers
-    read into their environment is judged here, because only an engine knows the instance whose Secrets are at stake.
+def _inherited_environment_errors(inherited: Inherited, guarded: IsProtected) -> list[FieldError]:
+    return [
+        error
+        for each in inherited
+        for error in check_environment_secrets(manageable(each.template), each.path, ENGINE.component, guarded)
+    ]
+
+
+def check_engine_template(spec: EngineSpec, inherited: Inherited, protected: Collection[str]) -> list[FieldError]:
+    """What keeps the controller from rendering. The fields of what is inherited are judged there; what its containers
+    read into their environment is judged here: only an engine knows the instance whose Secrets are at stake.
     """
     guarded = partial(is_protected, protected=protected)
     template = manageable(spec.template)
@@ -94,18 +106,20 @@ def check_engine_template(
         *check_owned_fields(template, TEMPLATE, ENGINE),
         *check_environment_secrets(template, TEMPLATE, ENGINE.component, guarded),
         *_inherited_environment_errors(inherited, guarded),
+        *_config_errors(spec, inherited),
     ]
 
 
-def dropped_volumes(spec: EngineSpec, inherited: ClassTemplate | None, protected: Collection[str]) -> list[FieldError]:
+def dropped_volumes(spec: EngineSpec, inherited: Inherited, protected: Collection[str]) -> list[FieldError]:
     """Volumes that rendering leaves out, for the event that says so.
 
     They never block: the kubelet refreshes mounted Secrets for as long as a pod lives, so the remedy is a generation
     without the volume, and refusing to render would keep the exposed pods running.
     """
     guarded = partial(is_protected, protected=protected)
-    class_template = manageable(inherited.template) if inherited else None
+    layers = [(TEMPLATE, spec.template), *((each.path, each.template) for each in inherited)]
     return [
-        *check_volume_secrets(manageable(spec.template), TEMPLATE, ENGINE.component, guarded),
-        *check_volume_secrets(class_template, CLASS_TEMPLATE, ENGINE.component, guarded),
+        error
+        for path, template in layers
+        for error in check_volume_secrets(manageable(template), path, ENGINE.component, guarded)
     ]

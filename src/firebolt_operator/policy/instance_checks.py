@@ -19,6 +19,7 @@ from firebolt_operator.policy.postgres_storage import check_postgres_storage
 from firebolt_operator.policy.postgres_tls import check_postgres_tls
 from firebolt_operator.policy.protected_secrets import is_protected, protected_secret_names
 from firebolt_operator.policy.secret_aliases import check_environment_secrets, check_volume_secrets
+from firebolt_operator.policy.secret_references import check_database_login, ours
 from firebolt_operator.policy.template_size import check_size, manageable
 from firebolt_operator.policy.tls_checks import check_tls, check_tls_update
 from firebolt_operator.refs import Manifest
@@ -53,7 +54,7 @@ def check_instance(instance: FireboltInstance, operator_account: str = "") -> li
         *check_gateway_component(instance, operator_account),
         *check_postgres_reference(instance.spec),
         *check_writable(instance.spec),
-        *check_auth(instance.spec.auth),
+        *check_auth(instance.spec.auth, ours(instance)),
         *check_tls(instance),
     ]
 
@@ -83,6 +84,7 @@ def check_metadata_component(instance: FireboltInstance) -> list[FieldError]:
         *check_metadata_template(instance.spec),
         *_secret_errors(instance, template, METADATA.child("template"), component_rules.METADATA),
         *check_postgres_storage(instance.spec.metadata.postgres_storage, METADATA.child("postgresStorage")),
+        *check_database_login(instance),
         *check_postgres_tls(instance),
     ]
 

@@ -31,6 +31,7 @@ VOLUME_SECRETS: Final = {
 }
 GENERATION_TLS_SUFFIX: Final = "-engine-tls"
 SIGNING_KEY_MARK: Final = "-auth-signing"
+GATEWAY_TLS_SUFFIX: Final = names.gateway_tls_name("")
 CREDENTIALS_SUFFIX: Final = names.metadata_credentials_name("")
 DATABASE_CLAIM: Final = re.compile(rf"data-.+{re.escape(names.postgres_name(''))}-[0-9]+")
 CLONED: Final = ("dataSource", "dataSourceRef")
@@ -90,7 +91,8 @@ def protected_secret_names(instance: FireboltInstance) -> frozenset[str]:
     name = instance.metadata.name
     postgres = instance.spec.metadata.postgres
     in_use = postgres.credentials_secret_ref.name if postgres else names.metadata_credentials_name(name)
-    return frozenset(_named([*instance_secret_names(instance), names.engine_ca_bundle_name(name), in_use]))
+    made = (names.engine_ca_bundle_name(name), *_certificates_to_come(instance))
+    return frozenset(_named([*instance_secret_names(instance), *made, in_use]))
 
 
 def provisioned_secret_names(instance: FireboltInstance) -> frozenset[str]:
@@ -104,9 +106,20 @@ def provisioned_secret_names(instance: FireboltInstance) -> frozenset[str]:
                 *_signing_secrets(instance),
                 status.engine_tls.secret_name if status.engine_tls and makes_engine else "",
                 status.gateway_tls.secret_name if status.gateway_tls and makes_gateway else "",
+                *_certificates_to_come(instance),
             ]
         )
     )
+
+
+def _certificates_to_come(instance: FireboltInstance) -> list[str]:
+    """Before any status names them: whoever refers to one in the first moment would have it for good."""
+    name, tls = instance.metadata.name, instance.spec.tls
+    asked = (
+        (tls.engine if tls else None, names.engine_tls_anchor_name(name)),
+        (tls.gateway if tls else None, names.gateway_tls_name(name)),
+    )
+    return [secret for listener, secret in asked if listener is not None and listener.cert_manager is not None]
 
 
 def is_protected(name: str, protected: Collection[str]) -> bool:
@@ -115,6 +128,7 @@ def is_protected(name: str, protected: Collection[str]) -> bool:
         name in protected
         or is_generation_tls_secret(name)
         or is_signing_key_secret(name)
+        or is_gateway_tls_secret(name)
         or is_database_credentials(name)
     )
 
@@ -134,6 +148,11 @@ def keeps_volume(rules: ComponentRules, protected: Collection[str]) -> Callable[
 def is_generation_tls_secret(name: str) -> bool:
     """The serving certificate of some engine's generation, such as `eng-g4-engine-tls`."""
     return name.endswith(GENERATION_TLS_SUFFIX) and "-g" in name.removesuffix(GENERATION_TLS_SUFFIX)
+
+
+def is_gateway_tls_secret(name: str) -> bool:
+    """The certificate that some instance's gateway serves, such as `inst-gateway-tls`."""
+    return name.endswith(GATEWAY_TLS_SUFFIX) and name != GATEWAY_TLS_SUFFIX
 
 
 def is_signing_key_secret(name: str) -> bool:

@@ -2,40 +2,33 @@
 
 from typing import Any, Final
 
-from firebolt_operator.manifests.reading import mapping, mappings
+from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden
 from firebolt_operator.refs import Manifest
 
 MOST_ENTRIES: Final = 10_000
-"""Containers, volumes, mounts and environment variables together; a pod that runs has some dozens."""
-LISTS: Final = ("volumes", "containers", "initContainers")
-CONTAINER_LISTS: Final = ("env", "envFrom", "volumeMounts")
+"""Of all lists of a pod together, at whatever depth; a pod that runs has some dozens."""
 
 
 def check_size(template: Manifest | None, base: Path) -> list[FieldError]:
-    if _entries(template) <= MOST_ENTRIES:
+    if _is_manageable(template):
         return []
-    detail = f"more than {MOST_ENTRIES} containers, volumes, mounts and environment variables in all; remove some"
+    detail = f"more than {MOST_ENTRIES} containers, volumes, mounts and other entries of lists in all; remove some"
     return [forbidden(base.child("spec"), detail)]
 
 
 def manageable(template: Manifest | None) -> Manifest | None:
     """None for one that is too large: there is nothing else to be said about it."""
-    return template if _entries(template) <= MOST_ENTRIES else None
+    return template if _is_manageable(template) else None
 
 
-def _entries(template: Manifest | None) -> int:
-    """As far as it takes to know that they are too many."""
-    pod = mapping(mapping(template).get("spec"))
-    total = sum(_length(pod.get(name)) for name in LISTS)
-    if total > MOST_ENTRIES:
-        return total
-    for volume in mappings(pod.get("volumes")):
-        total += _length(mapping(volume.get("projected")).get("sources")) if "projected" in volume else 0
-    for container in (*mappings(pod.get("containers")), *mappings(pod.get("initContainers"))):
-        total += sum(_length(container.get(name)) for name in CONTAINER_LISTS)
-    return total
-
-
-def _length(value: Any) -> int:
-    return len(value) if isinstance(value, list) else 0
+def _is_manageable(template: Manifest | None) -> bool:
+    """Looked through as far as it takes to know that there are too many, and without recursion."""
+    total = 0
+    waiting: list[Any] = [mapping(mapping(template).get("spec"))]
+    while waiting and total <= MOST_ENTRIES:
+        value = waiting.pop()
+        total += len(value) if isinstance(value, list) else 0
+        inner = value if isinstance(value, list) else value.values()
+        waiting += [each for each in inner if isinstance(each, dict | list)]
+    return total <= MOST_ENTRIES

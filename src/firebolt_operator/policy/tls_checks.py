@@ -1,7 +1,7 @@
 """What is wrong with the TLS settings of an instance? Both listeners are judged together, whether on or off."""
 
+import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from firebolt_operator.api.instance import FireboltInstance
@@ -10,13 +10,13 @@ from firebolt_operator.api.tls import CertManagerSpec, TLSListener, TLSSpec
 from firebolt_operator.policy.certificate_keys import check_key_size
 from firebolt_operator.policy.durations import check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden, invalid, required
-from firebolt_operator.policy.protected_secrets import (
-    IsProtected,
-    is_generation_tls_secret,
-    is_signing_key_secret,
-    provisioned_secret_names,
-)
+from firebolt_operator.policy.protected_secrets import IsProtected
+from firebolt_operator.policy.secret_references import check_reference, ours
 
+MOST_NAMES: Final = 64
+LONGEST_NAME: Final = 253
+_LABEL: Final = "[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
+DNS_NAME: Final = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
 TLS: Final = Path("spec").child("tls")
 ENGINE: Final = TLS.child("engine")
 GATEWAY: Final = TLS.child("gateway")
@@ -26,26 +26,21 @@ def check_tls(instance: FireboltInstance) -> list[FieldError]:
     tls = instance.spec.tls
     if tls is None:
         return []
-    protected = partial(_is_ours, provisioned=provisioned_secret_names(instance))
+    is_ours = ours(instance)
     return [
-        *_listener_errors(tls.engine, ENGINE, protected),
-        *_listener_errors(tls.gateway, GATEWAY, protected),
+        *_listener_errors(tls.engine, ENGINE, is_ours),
+        *_listener_errors(tls.gateway, GATEWAY, is_ours),
+        *(_name_errors(tls.gateway.dns_names) if tls.gateway else ()),
         *_cross_errors(tls),
         *check_durations(tls, TLS),
     ]
 
 
-def _is_ours(name: str, provisioned: frozenset[str]) -> bool:
-    return name in provisioned or is_generation_tls_secret(name) or is_signing_key_secret(name)
-
-
-def _listener_errors(listener: TLSListener | None, base: Path, protected: IsProtected) -> Iterator[FieldError]:
+def _listener_errors(listener: TLSListener | None, base: Path, is_ours: IsProtected) -> Iterator[FieldError]:
     if listener is None:
         return
     for field, reference in _references(listener):
-        if reference.name and protected(reference.name):
-            detail = f'must not name "{reference.name}", a Secret the operator manages itself; use a Secret of your own'
-            yield forbidden(base.child(field), detail)
+        yield from check_reference(reference.name, base.child(field), is_ours)
     if listener.enabled:
         yield from _source_errors(listener, base)
     for field, reference in _references(listener):
@@ -79,6 +74,17 @@ def _source_errors(listener: TLSListener, base: Path) -> Iterator[FieldError]:
         if not asked.issuer_ref.name:
             yield required(base.child("certManager", "issuerRef", "name"), "name the cert-manager issuer")
         yield from check_key_size(asked, base.child("certManager"))
+
+
+def _name_errors(given: list[str]) -> Iterator[FieldError]:
+    """They go to an issuer that others may use too."""
+    field = GATEWAY.child("dnsNames")
+    if len(given) > MOST_NAMES:
+        yield invalid(field, len(given), f"must be at most {MOST_NAMES} names")
+        return
+    for index, name in enumerate(given):
+        if len(name) > LONGEST_NAME or DNS_NAME.fullmatch(name) is None:
+            yield invalid(field.at(index), name[:LONGEST_NAME], "must be a DNS name, which may begin with *.")
 
 
 def _cross_errors(tls: TLSSpec) -> Iterator[FieldError]:

@@ -32,6 +32,11 @@ def engine_warnings(spec: EngineSpec, found: FoundClass | None) -> list[str]:
     ]
 
 
+def template_warnings(template: Manifest | None) -> list[str]:
+    """Of what engines share and what is nothing but a template."""
+    return list(_image_warnings(template, SPEC.child("template")))
+
+
 def class_warnings(spec: EngineClassSpec | None) -> list[str]:
     if spec is None:
         return []
@@ -43,7 +48,6 @@ def class_warnings(spec: EngineClassSpec | None) -> list[str]:
 
 def instance_warnings(spec: InstanceSpec) -> list[str]:
     return [
-        *_unprovided(spec),
         *_image_warnings(spec.metadata.template, SPEC.child("metadata", "template")),
         *_image_warnings(spec.gateway.template, SPEC.child("gateway", "template")),
     ]
@@ -68,18 +72,7 @@ def _zone_warnings(policy: AutoStop) -> Iterator[str]:
 def _class_warnings(found: FoundClass) -> Iterator[str]:
     """The engine runs all the same, without the setting."""
     for each in malformed_durations(found.spec):
-        yield f'spec.engineClassRef: FireboltEngineClass "{found.name}" has a bad {each.field}: {each.problem}'
-
-
-def _unprovided(spec: InstanceSpec) -> Iterator[str]:
-    tls = spec.tls
-    asked = (
-        ("spec.tls.engine", tls.engine if tls else None),
-        ("spec.tls.gateway", tls.gateway if tls else None),
-    )
-    for field, feature in asked:
-        if feature is not None and feature.enabled:
-            yield f"{field}.enabled: true: this release does not provide it; the instance will not be Ready"
+        yield f'spec.engineClassRef: {found.kind} "{found.name}" has a bad {each.field}: {each.problem}'
 
 
 def _image_warnings(template: Manifest | None, base: Path) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What every reconciler shares: verdicts, finalizers, status writes, warnings, confirmed reads, memos."""
+"""What every reconciler shares: verdicts, finalizers, status writes, warnings, confirmed reads, memos, certificates."""

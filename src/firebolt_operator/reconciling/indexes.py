@@ -5,6 +5,8 @@ from typing import Final
 BY_ENGINE: Final = "engine"
 BY_INSTANCE: Final = "instance"
 BY_CLASS: Final = "class"
+BY_CLUSTER_CLASS: Final = "class name"  # in whatever namespace
+BY_NAMESPACE: Final = "namespace"
 BY_CAUSE: Final = "cause"  # of a rollout that concerns many engines
 
 

@@ -2,18 +2,35 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.engine_class import FireboltEngineClass
-from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
-from firebolt_operator.api.serialise import Status, encode_status, parse_engine, parse_engine_class, parse_instance
+from firebolt_operator.api.model import ObjectMeta, StatusModel
+from firebolt_operator.api.resources import (
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+)
+from firebolt_operator.api.serialise import (
+    encode_status,
+    parse_engine,
+    parse_engine_class,
+    parse_engine_preset,
+    parse_instance,
+)
 from firebolt_operator.errors import ConflictError, TransientError
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.refs import Manifest, Ref, Resource
 
-K = TypeVar("K", FireboltEngine, FireboltEngineClass, FireboltInstance)
+
+class WithStatus(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+    @property
+    def status(self) -> StatusModel: ...
+
+
+K = TypeVar("K", bound=WithStatus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +41,11 @@ class StatusKind(Generic[K]):
 
 ENGINE_STATUS: Final = StatusKind(FIREBOLT_ENGINES, parse_engine)
 ENGINE_CLASS_STATUS: Final = StatusKind(FIREBOLT_ENGINE_CLASSES, parse_engine_class)
+ENGINE_PRESET_STATUS: Final = StatusKind(FIREBOLT_ENGINE_PRESETS, parse_engine_preset)
 INSTANCE_STATUS: Final = StatusKind(FIREBOLT_INSTANCES, parse_instance)
 
 
-async def put_status(kind: StatusKind[K], read: K, status: Status, *, reader: Reader, writer: Writer) -> K:
+async def put_status(kind: StatusKind[K], read: K, status: StatusModel, *, reader: Reader, writer: Writer) -> K:
     """The object as it is stored afterwards. `read` is how the pass found it.
 
     After a conflict one more try is sound only while the stored status is still the one that the pass started from:
@@ -42,7 +60,7 @@ async def put_status(kind: StatusKind[K], read: K, status: Status, *, reader: Re
         return kind.parse(await writer.update_status(_manifest(kind, fresh, status)))
 
 
-def _manifest(kind: StatusKind[Any], read: K, status: Status) -> Manifest:
+def _manifest(kind: StatusKind[Any], read: WithStatus, status: StatusModel) -> Manifest:
     metadata = read.metadata
     return {
         "apiVersion": kind.resource.api_version,

@@ -25,6 +25,11 @@ class LeaseTerms:
     renew_deadline: float = 10.0  # seconds after which the holder gives up by itself
     retry_period: float = 2.0
 
+    @property
+    def look_period(self) -> float:
+        """Of candidates: one who looks as seldom as a holder renews leaves a lease that was freed lying for as long."""
+        return self.retry_period / 2
+
 
 class LeaderRecorder(Protocol):
     """Told of leadership, for metrics."""
@@ -49,7 +54,7 @@ class Election:
         self.recorder.leading(False)
         log.info("waiting for the lease", extra={"lease": self.terms.ref, "identity": self.terms.identity})
         while not await self._try_to_take():
-            await self.clock.sleep(self.terms.retry_period * self.rng.uniform(1.0, 1.2))
+            await self.clock.sleep(self.terms.look_period * self.rng.uniform(1.0, 1.2))
         self.recorder.leading(True)
         log.info("leading", extra={"lease": self.terms.ref, "identity": self.terms.identity})
 

@@ -1,10 +1,14 @@
 """Which object is this, and which version of it? All that ordering needs, and nothing of its content."""
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from firebolt_operator.kube.set_aside import is_readable, outline
+
+MOST_LABELS: Final = 64  # that are remembered of an object that was set aside
+MOST_OWNERS: Final = 64
+LONGEST_NAME: Final = 253
 
 Key = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name."""
@@ -74,8 +78,19 @@ def aside_of(header: Header, body: bytes) -> Aside:
     try:
         owned = _owned.decode(body if is_readable(body) else outline(body))
     except (ValueError, RecursionError):
-        return Aside(header, frozenset())
-    return Aside(header, frozenset(owner.uid for owner in owned.metadata.owner_references))
+        return Aside(_kept(header), frozenset())
+    owners = owned.metadata.owner_references[:MOST_OWNERS]
+    return Aside(_kept(header), frozenset(owner.uid[:LONGEST_NAME] for owner in owners))
+
+
+def _kept(header: Header) -> Header:
+    """Neither labels nor owners are limited in number. Labels with a domain are the ones that programs look for."""
+    labels = header.metadata.labels or {}
+    if len(labels) <= MOST_LABELS:
+        return header
+    chosen = sorted(labels, key=lambda name: "/" not in name)[:MOST_LABELS]
+    metadata = msgspec.structs.replace(header.metadata, labels={name: labels[name] for name in chosen})
+    return msgspec.structs.replace(header, metadata=metadata)
 
 
 def manifest_of(body: bytes) -> dict[str, Any]:

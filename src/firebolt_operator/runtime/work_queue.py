@@ -29,7 +29,7 @@ K = TypeVar("K", bound=Hashable)
 class Priority(IntEnum):
     """Smaller goes first."""
 
-    URGENT = 0  # a pass that only has to switch traffic
+    URGENT = 0  # a pass that queries wait for: it switches traffic, or starts what they were sent to
     EVENT = 1  # something changed
     RESYNC = 2  # nothing is known to have changed: polls and the first list
 
@@ -69,7 +69,7 @@ class WorkQueue(Generic[K]):
         self._failures: dict[K, int] = {}
         self._rounds: dict[K, int] = {}  # additions by `again` in a row
         self._waiters: OrderedDict[Future[None], Priority] = OrderedDict()
-        self._handed_out = 0
+        self._since_fair_turn = 0  # keys handed out
         self._is_closed = False
 
     # Putting in
@@ -183,8 +183,7 @@ class WorkQueue(Generic[K]):
         heads = {priority: since for priority, since in self._heads().items() if priority <= lowest}
         if not heads:
             return None
-        self._handed_out += 1
-        is_fair_turn = self._handed_out % FAIR_SHARE == 0
+        is_fair_turn = self._is_fair_turn(lowest)
         priority = min(heads, key=lambda head: (heads[head], -head)) if is_fair_turn else min(heads)
         line = self._ready[priority]
         key = line.oldest() if is_fair_turn else line.on_turn()
@@ -193,6 +192,14 @@ class WorkQueue(Generic[K]):
         self._running[key] = now
         self._recorder.handed_out(now - since)
         return Job(key, priority)
+
+    def _is_fair_turn(self, lowest: Priority) -> bool:
+        """Due every so often, and taken by the next worker that may take any key: of others it would be lost."""
+        self._since_fair_turn += 1
+        if self._since_fair_turn < FAIR_SHARE or lowest < max(Priority):
+            return False
+        self._since_fair_turn = 0
+        return True
 
     async def _wait(self, lowest: Priority) -> None:
         waiter: Future[None] = get_running_loop().create_future()

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.tls import EngineTLSStatus, GatewayTLSStatus, TLSListener
 from firebolt_operator.manifests.issued import NOTHING_ISSUED, Issued, IssuedSecret
+from firebolt_operator.manifests.secret_mounts import SecretMount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,19 @@ class EngineTLSSituation:
     anchor_name: str
     anchor: Issued = NOTHING_ISSUED
     spec_problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRevisions:
+    """What tells one content of a Secret from another, by its name; none of one that is not there or not usable."""
+
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: Mapping[str, str] = field(default_factory=dict[str, str])  # what the gateway's pods were given last
+
+    def of(self, mounts: tuple[SecretMount, ...]) -> tuple[str, ...]:
+        """What cannot be used starts no rollout: new pods could not mount it, or not read it."""
+        found = ((name, self.known.get(name) or self.before.get(name, "")) for name in (each.secret for each in mounts))
+        return tuple(f"{name}={revision}" for name, revision in found if revision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +106,40 @@ class TrustSituation:
     anchor: str  # the text of the anchor's CA
     bundle: TrustBundle = field(default_factory=TrustBundle)
     published: frozenset[str] = frozenset()  # status.rolledEngineTrustCAs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySeen:
+    """What an instance's own objects say: its gateway's Deployment, and the Secret with the CAs."""
+
+    rollout: GatewayRollout | None = None  # None: there is none
+    revisions: Mapping[str, str] = field(default_factory=dict[str, str])  # that its pods were given last
+    bundle: TrustBundle = field(default_factory=TrustBundle)
+
+
+@dataclass(frozen=True, slots=True)
+class EnsureProblem:
+    """Why a certificate could not be asked for."""
+
+    text: str
+    is_passing: bool  # the server will answer again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TLSSituation:
+    """Everything that decisions about an instance's TLS depend on."""
+
+    instance: FireboltInstance
+    now: datetime
+    gateway: GatewaySeen
+    listeners: Listeners = field(default_factory=Listeners)
+    generations: Mapping[str, str] = field(default_factory=dict[str, str])  # see TrustSituation
+    expected_hash: str = ""  # of an engine that was made for the present settings
+    issued: Mapping[str, Issued] = field(default_factory=dict[str, Issued])  # by name, whatever the listeners refer to
+    has_cert_manager: bool = True
+    spec_problem: str = ""
+    engine_problem: EnsureProblem | None = None
+    gateway_problem: EnsureProblem | None = None
+
+    def of(self, name: str) -> Issued:
+        return self.issued.get(name, NOTHING_ISSUED)

@@ -140,6 +140,7 @@ def build_agent(
         hold_timeout=settings.hold_timeout,
         times=times,
     )
+    readiness.listen(gone=handler.vanished)
     lag = LoopLag(clock, LoopMetrics(metrics).lagged)
     return Agent(handler, metrics, recorder, (informer, memory, requester, arrivals, lag))
 

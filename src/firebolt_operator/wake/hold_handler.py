@@ -35,6 +35,11 @@ class HoldHandler:
             self.times.recorder.shed(engine)
         return answer or await self._held(engine)
 
+    def vanished(self, engine: str) -> None:
+        """Its endpoints went before Envoy knew them: nobody asks for it any more, and who waits for it still does."""
+        if self.holds.count(engine):
+            self.demand(engine)
+
     def _at_once(self, engine: str) -> Answer | None:
         if not is_engine_name(engine):
             return REJECTED

@@ -46,6 +46,7 @@ class Readiness:
         self._present: dict[str, Presence] = {}
         self._when_ready: list[Listener] = []
         self._when_arriving: list[Listener] = []
+        self._when_gone: list[Listener] = []
         cache.subscribe(self._changed)
         cache.subscribe_aside(self._set_aside)
 
@@ -54,12 +55,18 @@ class Readiness:
         """Whether what is known of endpoints may be trusted."""
         return self._cache.is_synced and self._blind_seconds() < MOST_BLIND_SECONDS
 
-    def listen(self, *, ready: Listener | None = None, arriving: Listener | None = None) -> None:
-        """`ready` is told when queries can go on, `arriving` when only Envoy is still to be asked."""
+    def listen(
+        self, *, ready: Listener | None = None, arriving: Listener | None = None, gone: Listener | None = None
+    ) -> None:
+        """`ready` is told when queries can go on, `arriving` when only Envoy is still to be asked, `gone` when the last
+        endpoint went, whether or not Envoy ever knew it.
+        """
         if ready is not None:
             self._when_ready.append(ready)
         if arriving is not None:
             self._when_arriving.append(arriving)
+        if gone is not None:
+            self._when_gone.append(gone)
 
     def is_ready(self, engine: str) -> bool:
         presence = self._present.get(engine)
@@ -111,7 +118,8 @@ class Readiness:
     def _observe(self, engine: str, addresses: frozenset[str]) -> None:
         presence = self._present.get(engine)
         if not addresses:
-            self._present.pop(engine, None)
+            if self._present.pop(engine, None) is not None:
+                self._tell(self._when_gone, engine)
         elif presence is not None:
             # A running engine stays ready until nothing is left of it: a rollout must hold nobody.
             presence.addresses = addresses

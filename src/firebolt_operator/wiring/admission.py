@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firebolt_operator.admission.classes import ClassAdmission
+from firebolt_operator.admission.classes import guarded_admissions
 from firebolt_operator.admission.configurations import MUTATING, VALIDATING
 from firebolt_operator.admission.decide.renewal import Terms
 from firebolt_operator.admission.engines import EngineAdmission
@@ -23,8 +23,9 @@ from firebolt_operator.api.instance_id import ENTROPY_BYTES, mint_instance_id
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.names import CONTROLLER_WEBHOOK_CERTIFICATES
 from firebolt_operator.api.resources import SECRETS
+from firebolt_operator.instance.identity import mints_lower_case
 from firebolt_operator.observability.server_metrics import WebhookMetrics
-from firebolt_operator.refs import Ref
+from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.certificates import CertificateFiles, ReloadingCertificate
 from firebolt_operator.runtime.controller import Controller
@@ -77,12 +78,14 @@ def build_admission(factory: ControllerFactory, leads: Check) -> Admission:
 def _webhooks(factory: ControllerFactory) -> list[Webhook]:
     reader = factory.admission_reader or factory.client
 
-    def new_id() -> str:
-        return mint_instance_id(factory.clock.now(), secrets.token_bytes(ENTROPY_BYTES))
+    def new_id(metadata_template: Manifest | None) -> str:
+        images = factory.settings.images
+        is_lower = mints_lower_case(metadata_template, metadata_default=images.metadata, engine_default=images.engine)
+        return mint_instance_id(factory.clock.now(), secrets.token_bytes(ENTROPY_BYTES), is_lower=is_lower)
 
     return webhooks(
         EngineAdmission(Lookups(reader), factory.bounds),
-        ClassAdmission(reader, factory.bounds, _is_watched(factory)),
+        guarded_admissions(reader, factory.bounds, _is_watched(factory)),
         InstanceAdmission(Lookups(reader), factory.settings.operator_account, new_id),
     )
 
@@ -90,7 +93,10 @@ def _webhooks(factory: ControllerFactory) -> list[Webhook]:
 def _is_watched(factory: ControllerFactory) -> IsWatched:
     namespaces = factory.settings.namespaces
     selector = parse_selector(factory.settings.watch_label_selector)
-    return lambda namespace, labels: (not namespaces or namespace in namespaces) and selector.matches(labels)
+    # What belongs to no namespace belongs to whoever looks after any.
+    return lambda namespace, labels: (
+        (not (namespaces and namespace) or namespace in namespaces) and selector.matches(labels)
+    )
 
 
 def _from_files(factory: ControllerFactory, settings: WebhookSettings) -> _Certificate:

@@ -8,11 +8,12 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
 from firebolt_operator.api.resources import CERTIFICATES, CUSTOM_RESOURCE_DEFINITIONS
 from firebolt_operator.auth.act.writes import AuthActor
-from firebolt_operator.auth.observe.fleet import FleetReader
 from firebolt_operator.auth.observe.observer import AuthObserver, AuthSecrets
 from firebolt_operator.auth.reconcile import AuthStep
-from firebolt_operator.auth.views import CertificateView, decode_certificate, decode_issued_secret
 from firebolt_operator.engine.observe.caches import EngineCaches
+from firebolt_operator.reconciling.certificates import CertificateWriter
+from firebolt_operator.reconciling.fleet import FleetReader
+from firebolt_operator.reconciling.issued_views import CertificateView, decode_certificate, decode_issued_secret
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -40,7 +41,7 @@ class Authentication:
 
         def tell() -> None:
             for instance in instances.values():
-                if instance.spec.asks_for_auth:
+                if instance.spec.asks_for_auth or instance.spec.tls is not None:
                     add((instance.metadata.namespace, instance.metadata.name))
 
         self.certificates.subscribe(tell)
@@ -61,7 +62,7 @@ def build_authentication(factory: ControllerFactory, engines: EngineCaches) -> A
         engines=engines.engines, statefulsets=engines.statefulsets, pods=engines.pods, reader=factory.client
     )
     observer = AuthObserver(certificates=certificates, secrets=secrets, fleet=fleet, clock=factory.clock)
-    step = AuthStep(observer, AuthActor(certificates, factory.client))
+    step = AuthStep(observer, AuthActor(CertificateWriter(certificates, factory.client), factory.client))
     return Authentication(certificates=certificates, secrets=secrets, step=step, told=told)
 
 

@@ -102,7 +102,7 @@ class _Told:
         words = line(shown)
         if words != self.last:
             self.session.say(words)
-        self.last, self.has_begun = words, self.has_begun or shown.arrival is Arrival.ON_THE_WAY
+        self.last, self.has_begun = words, self.has_begun or shown.is_under_way
         if self.has_begun and shown.arrival is Arrival.ARRIVED:
             self.settled.set()
 

@@ -9,6 +9,7 @@ from kubectl_firebolt import names
 from kubectl_firebolt.errors import KubectlError, PluginError
 from kubectl_firebolt.explain.seen import Kind, OperatorSeen, Seen, parse_time
 from kubectl_firebolt.kubectl.invocation import (
+    CLUSTER_ENGINE_CLASS,
     ENGINE,
     ENGINE_CLASS,
     INSTANCE,
@@ -82,7 +83,11 @@ class _Looking:
         if kind is not Kind.ENGINE or subject is None:
             return None, None
         spec = spec_of(subject)
-        return self._one(INSTANCE, spec.get("instanceRef")), self._one(ENGINE_CLASS, spec.get("engineClassRef"))
+        return self._one(INSTANCE, spec.get("instanceRef")), self._class(spec.get("engineClassRef"))
+
+    def _class(self, name: object) -> Manifest | None:
+        """The namespace's own, else that of the cluster."""
+        return self._one(ENGINE_CLASS, name) or self._one(CLUSTER_ENGINE_CLASS, name)
 
     def _one(self, resource: str, name: object) -> Manifest | None:
         if not name:

@@ -11,6 +11,8 @@ from kubectl_firebolt.manifest import Manifest
 ENGINE: Final = "fireboltengine"
 INSTANCE: Final = "fireboltinstance"
 ENGINE_CLASS: Final = "fireboltengineclass"
+ENGINE_PRESET: Final = "fireboltenginepreset"
+CLUSTER_ENGINE_CLASS: Final = "clusterfireboltengineclass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

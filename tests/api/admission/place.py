@@ -17,13 +17,13 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.kube_http import MERGE_PATCH, KubeHttp
 from firebolt_local.cluster.pki import Subject
 from firebolt_local.cluster.ports import free_port
+from firebolt_local.testing.namespaces import empty_namespace, make_namespace
 from firebolt_operator.api.names import GROUP, VERSION
 from firebolt_operator.refs import Manifest
 from tests.support.admission.case import BOUNDS
 from tests.support.admission.world import path_of
 from tests.support.chart import arguments, rendered
 from tests.support.crds import install_crds
-from tests.support.namespaces import empty_namespace, make_namespace
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 ACCOUNT = "system:serviceaccount:{}:{}"

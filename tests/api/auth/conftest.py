@@ -8,11 +8,11 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.kube.writing import WriteRules
 from firebolt_operator.wiring.operate import KINDS
 from tests.api.auth.people import Administrator
 from tests.api.auth.running import Operator, running_operator
 from tests.support.cert_manager import CertManager, install_certificates, running_cert_manager
+from tests.support.clients import written_by
 
 
 @pytest.fixture(scope="session")
@@ -24,14 +24,13 @@ def certificates(control_plane: ControlPlane) -> None:
 @pytest.fixture
 async def administrator(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Administrator]:  # noqa: ARG001 - for its effect
     async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {}), kinds=KINDS) as client:
-        rules = WriteRules(field_manager="somebody")
-        yield Administrator(KubeClient(client._transport, client._kinds, rules, client._rng), namespace)
+        yield Administrator(written_by(client, "somebody"), namespace)
 
 
 @pytest.fixture
 async def cert_manager(certificates: None, administrator: Administrator) -> AsyncGenerator[CertManager]:  # noqa: ARG001 - for its effect
     client = administrator.client
-    door = KubeClient(client._transport, client._kinds, WriteRules(field_manager="cert-manager"), client._rng)
+    door = written_by(client, "cert-manager")
     async with running_cert_manager(door, administrator.namespace) as played:
         yield played
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
-from firebolt_operator.auth.views import CertificateView
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.metrics import Metrics
 from firebolt_operator.policy.bounds import parse_bounds
+from firebolt_operator.reconciling.issued_views import CertificateView
 from firebolt_operator.runtime.controller import Controller
 from firebolt_operator.runtime.manager import Manager, Service
 from firebolt_operator.runtime.objects import Key
@@ -49,8 +49,9 @@ class Operator:
 
     def nudge(self) -> None:
         """Nobody waits for half a minute in a test."""
-        for controller, name in zip(self.controllers, ("eng", "inst", ""), strict=True):
-            if name and not controller.queue.is_closed:
+        engines, instances, *_ = self.controllers
+        for controller, name in ((engines, "eng"), (instances, "inst")):
+            if not controller.queue.is_closed:
                 controller.queue.add((self.namespace, name))
 
     def skip(self, time: timedelta) -> None:
@@ -118,5 +119,5 @@ async def running_operator(kubeconfig: Path, namespace: str, *, is_confined: boo
 
 
 def _certificates(services: tuple[Service, ...]) -> OptionalKind[CertificateView]:
-    (found,) = (each for each in services if isinstance(each, OptionalKind))
+    found = next(each for each in services if isinstance(each, OptionalKind))
     return cast("OptionalKind[CertificateView]", found)

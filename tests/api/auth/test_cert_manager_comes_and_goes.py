@@ -6,11 +6,11 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_operator.api.resources import CERTIFICATES, SECRETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.kube.writing import WriteRules
 from firebolt_operator.wiring.operate import KINDS
 from tests.api.auth.people import AUTH, Administrator, key_phases
 from tests.api.auth.running import running_operator
 from tests.support.cert_manager import DEFINITION, install_certificates, running_cert_manager
+from tests.support.clients import written_by
 from tests.support.crds import install_crds
 from tests.support.kubectl import kubectl
 
@@ -26,7 +26,7 @@ async def test_given_a_cluster_without_cert_manager_then_it_is_waited_for_and_ma
         KubeClient.from_credentials(load_credentials(str(kubeconfig), {}), kinds=KINDS) as client,
         running_operator(kubeconfig, "default", is_confined=False) as operator,
     ):
-        door = KubeClient(client._transport, client._kinds, WriteRules(field_manager="somebody"), client._rng)
+        door = written_by(client, "somebody")
         administrator = Administrator(door, "default")
         await administrator.make_password()
         await administrator.make_instance(auth=AUTH)

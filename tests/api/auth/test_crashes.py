@@ -31,6 +31,8 @@ from tests.api.instance.running import IMAGES
 from tests.api.instance.test_crashes import KilledError, LastWrite, ignore
 from tests.support.auth_step import auth_step
 from tests.support.cert_manager import CertManager
+from tests.support.identity import identity_step
+from tests.support.tls_step import tls_step
 
 FIRST, SECOND = "inst-auth-signing", "inst-auth-signing-signing-2"
 
@@ -56,6 +58,8 @@ async def a_life(client: KubeClient, namespace: str, clock: Clock) -> AsyncGener
                 warner=Warner(FIREBOLT_INSTANCES, events, clock),
                 recorder=NoInstanceRecorder(),
                 auth=step,
+                identity=identity_step(client, writer),
+                tls=tls_step(client, writer, clock, step),
                 clock=clock,
                 blueprints=MemoisedRenderers(IMAGES),
                 entropy=secrets.token_bytes,

@@ -88,6 +88,9 @@ async def test_given_a_signing_key_that_is_lost_then_engines_roll_onto_the_one_t
     await administrator.delete(SECRETS, "inst-auth-signing")
     await administrator.until_instance(lambda found: found.status.auth != before, operator)
     await administrator.until_serving(1)
+    after = (await administrator.instance()).status.auth
+    assert after is not None
+    assert [key.id for key in after.signing_keys] == ["signing-2"]
     assert await administrator.events("SigningKeyMaterialRegenerated")
 
 

@@ -14,11 +14,11 @@ from firebolt_local.programs import provision
 from firebolt_operator.api.resources import CERTIFICATES, FIREBOLT_INSTANCES, SECRETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.kube.writing import WriteRules
 from firebolt_operator.refs import Manifest
 from firebolt_operator.wiring.operate import KINDS
 from tests.api.auth.people import LOCAL, Administrator
 from tests.api.auth.running import running_operator
+from tests.support.clients import written_by
 from tests.support.crds import install_crds
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ async def test_a_key_is_issued_renewed_around_and_rotated(
         KubeClient.from_credentials(load_credentials(str(plane.kubeconfig), {}), kinds=KINDS) as client,
         running_operator(plane.kubeconfig, NAMESPACE) as operator,
     ):
-        door = KubeClient(client._transport, client._kinds, WriteRules(field_manager="somebody"), client._rng)
+        door = written_by(client, "somebody")
         administrator = Administrator(door, NAMESPACE)
         await administrator.make_password()
         await administrator.make_instance(auth=AUTH)

@@ -20,10 +20,12 @@ from firebolt_operator.api.resources import (
     STATEFULSETS,
 )
 from firebolt_operator.kube.ports import Scope
+from firebolt_operator.refs import Manifest
 from tests.api.auth.people import ADMIN, AUTH, Administrator
 from tests.api.auth.running import Operator
 from tests.support.cert_manager import CertManager
 
+ISSUED: Manifest = {"enabled": True, "certManager": {"issuerRef": {"name": "ca"}}}
 PLANTED = ("planted-first-password", "planted-second-password")
 WRITTEN = (
     CERTIFICATES,
@@ -60,7 +62,7 @@ async def test_no_password_and_no_private_key_is_ever_told_to_anybody(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     await administrator.make_password(PLANTED[0])
-    await administrator.make_instance(auth=AUTH)
+    await administrator.make_instance(auth=AUTH, tls={"engine": ISSUED, "gateway": ISSUED})
     await administrator.make_engine()
     await administrator.until_serving(0)
     await administrator.change_password(PLANTED[1])
@@ -74,10 +76,12 @@ async def test_no_password_and_no_private_key_is_ever_told_to_anybody(
     await administrator.until_auth("AdminSecretMissing", operator)
     await operator.settled()
     told = {**await everything(administrator), "logs": caplog.text, "metrics": await operator.scraped()}
+    told["trusted CAs"] = json.dumps(await administrator.read(SECRETS, "inst-engine-ca-bundle"))
     told["log fields"] = "\n".join(str(vars(record)) for record in caplog.records)
     assert cert_manager.private_keys
     planted = set[str]().union(*(forms(secret) for secret in (*PLANTED, *cert_manager.private_keys)))
     assert {(place, form) for place, text in told.items() for form in planted if form in text} == set()
     # They are where they belong, so the search can find them.
-    kept = await administrator.read(SECRETS, "inst-auth-signing")
-    assert any(form in base64.b64decode(kept["data"]["tls.key"]).decode() for form in planted)
+    for name in ("inst-auth-signing", "inst-gateway-tls", "inst-engine-tls", "eng-g1-engine-tls"):
+        kept = await administrator.read(SECRETS, name)
+        assert any(form in base64.b64decode(kept["data"]["tls.key"]).decode() for form in planted)

@@ -4,6 +4,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ from firebolt_local.cluster.control_plane import ControlPlane, Options
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.demo import words
 from firebolt_operator.api.names import LEASE_NAME
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
+from firebolt_operator.api.resources import (
+    CLUSTER_FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
+)
 from firebolt_operator.kube.paths import object_path
 from firebolt_operator.refs import Ref
 from tests.api.chart.installed import SYSTEM, Installed, installed
@@ -26,6 +31,17 @@ CLASS = """
 apiVersion: compute.firebolt.io/v1alpha1
 kind: FireboltEngineClass
 metadata: {name: small}
+spec: {template: {}}
+"""
+SHARED = """
+apiVersion: compute.firebolt.io/v1alpha1
+kind: FireboltEnginePreset
+metadata: {name: firebolt}
+spec: {template: {}}
+---
+apiVersion: compute.firebolt.io/v1alpha1
+kind: ClusterFireboltEngineClass
+metadata: {name: everywhere}
 spec: {template: {}}
 """
 NOBODY = '{"spec": {"template": {"spec": {"serviceAccountName": "nobody"}}}}'
@@ -42,7 +58,11 @@ WITH_CLASS = '{"spec": {"engineClassRef": "small"}}'
 PATIENCE = "--timeout=60s"
 REASON = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
-CLASS_PATH = object_path(Ref(FIREBOLT_ENGINE_CLASSES, "default", "small"))
+GUARDED_PATHS = (
+    object_path(Ref(FIREBOLT_ENGINE_CLASSES, "default", "small")),
+    object_path(Ref(FIREBOLT_ENGINE_PRESETS, "default", "firebolt")),
+    object_path(Ref(CLUSTER_FIREBOLT_ENGINE_CLASSES, "", "everywhere")),
+)
 APPLIED = (
     "configmaps",
     "serviceaccounts",
@@ -69,6 +89,9 @@ SOMETIMES = {
     ("get", "compute.firebolt.io/fireboltengines"),
     ("get", "compute.firebolt.io/fireboltinstances"),
     ("get", "compute.firebolt.io/fireboltengineclasses"),
+    ("get", "compute.firebolt.io/fireboltenginepresets"),
+    # A class that is in no cache yet.
+    ("get", "compute.firebolt.io/clusterfireboltengineclasses"),
     # Pods of a gateway that still run when their instance goes; simulated ones may be gone by then.
     ("delete", "pods"),
 }
@@ -81,6 +104,8 @@ WITHOUT_WEBHOOKS = {
     ("create", "events.k8s.io/events"),
     # With them a class gets its finalizer when it is written, and is released a minute after its deletion.
     ("patch", "compute.firebolt.io/fireboltengineclasses"),
+    ("patch", "compute.firebolt.io/fireboltenginepresets"),
+    ("patch", "compute.firebolt.io/clusterfireboltengineclasses"),
 }
 """Rights of the same list, which the other story shows to be used."""
 
@@ -141,6 +166,8 @@ def _live(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", RETAIN)
     operator.kubectl("wait", f"--for={RECORDED}", PATIENCE, "secret/demo-metadata-postgres-creds")
     operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", DELETE)
+    operator.kubectl("apply", "-f", "-", stdin=SHARED)
+    operator.kubectl("wait", "--for=condition=Ready", PATIENCE, "fireboltenginepreset/firebolt")
     if has_webhooks:
         operator.kubectl("apply", "-f", "-", stdin=CLASS)
     operator.kubectl("patch", "fireboltengine/analytics", "--type=merge", "--patch", WITH_CLASS)
@@ -172,9 +199,15 @@ def _die(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("delete", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("delete", PATIENCE, "fireboltinstance/demo")
     operator.kubectl("delete", "secret/admin")
-    operator.kubectl("delete", "--wait=false", "fireboltengineclass/small")
+    operator.kubectl("delete", "--wait=false", "fireboltengineclass/small", "fireboltenginepreset/firebolt")
+    operator.kubectl("delete", "--wait=false", "clusterfireboltengineclass/everywhere")
     if not has_webhooks:
-        operator.plane.wait_until(lambda: operator.plane.http.text("GET", CLASS_PATH)[0] == 404, "the class is gone")
+        for path in GUARDED_PATHS:
+            operator.plane.wait_until(partial(_is_gone, operator, path), f"{path} is gone")
+
+
+def _is_gone(operator: Installed, path: str) -> bool:
+    return operator.plane.http.text("GET", path)[0] == 404
 
 
 def _ask_for_metrics(operator: Installed) -> None:

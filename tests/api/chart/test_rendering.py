@@ -13,10 +13,12 @@ from tests.support.chart import CHART, CRDS_CHART, RELEASE, arguments, helm, nam
 
 DEFAULT = [
     "ClusterRole firebolt-operator-apiserver-proxy",
+    "ClusterRole firebolt-operator-cluster-resources",
     "ClusterRole firebolt-operator-manager",
     "ClusterRole firebolt-operator-metrics-auth",
     "ClusterRole firebolt-operator-webhook",
     "ClusterRoleBinding firebolt-operator-apiserver-proxy",
+    "ClusterRoleBinding firebolt-operator-cluster-resources",
     "ClusterRoleBinding firebolt-operator-manager",
     "ClusterRoleBinding firebolt-operator-metrics-auth",
     "ClusterRoleBinding firebolt-operator-webhook",
@@ -69,7 +71,7 @@ def test_the_linter_has_nothing_to_say(chart: Path) -> None:
                     ),
                 ]
             ),
-            id="a-role-in-each-watched-namespace-and-none-for-the-cluster",
+            id="a-role-in-each-watched-namespace-and-one-for-what-belongs-to-none",
         ),
         pytest.param({"rbac": {"apiserverProxyGrant": False}}, without("apiserver-proxy"), id="no-proxy"),
         pytest.param({"rbac": {"create": False}}, without("Role"), id="no-rights"),
@@ -118,6 +120,13 @@ def test_rules_are_the_same_in_both_envelopes_but_for_what_no_role_can_grant(
     texts = [(CHART / f"files/{file}.yaml").read_text() for file in files]
     expected = [rule for text in texts for rule in yaml.load(text, yaml.CSafeLoader)]
     assert [role["rules"] for role in roles if "rules" in role] == [expected]
+
+
+@pytest.mark.parametrize("values", [{}, {"watchNamespaces": ["a"]}], ids=["cluster", "namespace"])
+def test_what_belongs_to_no_namespace_is_granted_wherever_the_operator_looks(values: dict[str, Any]) -> None:
+    name = "firebolt-operator-cluster-resources"
+    (role,) = (each for each in rendered(values) if each["kind"] == "ClusterRole" and each["metadata"]["name"] == name)
+    assert role["rules"] == yaml.load((CHART / "files/cluster-rules.yaml").read_text(), yaml.CSafeLoader)
 
 
 def test_the_operator_understands_every_argument() -> None:

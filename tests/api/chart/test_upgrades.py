@@ -15,7 +15,9 @@ from tests.support.chart import CHART, CRDS_CHART, RELEASE, helm
 from tests.support.kubectl import kubectl
 
 SYSTEM = "firebolt-system"
-DEFINITIONS = "fireboltengineclasses fireboltengines fireboltinstances"
+DEFINITIONS = (
+    "clusterfireboltengineclasses fireboltengineclasses fireboltenginepresets fireboltengines fireboltinstances"
+)
 LARGEST_SECRET = 1_048_576
 CLASS = """
 apiVersion: compute.firebolt.io/v1alpha1
@@ -41,7 +43,7 @@ class Cluster:
 
     def definitions(self) -> str:
         found = self.kubectl("get", "crds", "--output=jsonpath={.items[*].spec.names.plural}").split()
-        return " ".join(sorted(name for name in found if name.startswith("firebolt")))
+        return " ".join(sorted(name for name in found if "firebolt" in name))
 
 
 @pytest.fixture
@@ -101,7 +103,7 @@ def _older(folder: Path) -> Path:
     for chart, place in ((CHART, "crds"), (CRDS_CHART, "templates")):
         copy = folder / chart.resolve().name
         shutil.copytree(chart.resolve(), copy)
-        for path in (copy / place).glob("firebolt*.yaml"):
+        for path in (copy / place).glob("*firebolt*.yaml"):
             lines = path.read_text().split("\n")
             start, end = lines.index("    additionalPrinterColumns:"), lines.index("    schema:")
             path.write_text("\n".join(lines[:start] + lines[end:]))

@@ -13,6 +13,9 @@ import pytest
 from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
 from firebolt_local.cluster.simulated_pods import SimulatedPods
+from firebolt_local.testing.inventory import differences
+from firebolt_local.testing.ledger import Ledger, World, a_ledger
+from firebolt_local.testing.serving import gaps
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
 from firebolt_operator.kube.client import KubeClient
@@ -22,10 +25,8 @@ from tests.api.churn.edits import CLASSES, EDITS, unlike
 from tests.api.churn.everything import everything, namespaced_kinds
 from tests.api.crash.engine_lane import INSTANCE
 from tests.api.crash.lanes import a_manifest
-from tests.api.crash.ledger import Ledger, World, a_ledger
-from tests.api.crash.leftovers import AtRest, differences
+from tests.api.crash.leftovers import AtRest
 from tests.api.crash.living import a_life, whole_operator
-from tests.api.crash.serving import gaps
 
 SEED: Final = 7
 ENGINES: Final = 20

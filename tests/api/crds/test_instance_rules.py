@@ -8,6 +8,8 @@ from firebolt_operator.refs import Manifest
 from tests.api.crds.conftest import Stored
 
 FRAGMENT: Manifest = {"spec": {"serviceAccountName": "someone"}}
+FIXED_ID = "spec.id is immutable once set except for case"
+UPPER_ID = "01J00000000000000000000000"
 FIXED_SIZE = "spec.metadata.postgresStorage.size cannot change once the instance exists"
 
 
@@ -193,6 +195,9 @@ async def test_rejected_instances(stored: Stored, spec: Manifest | None, complai
         pytest.param(listener("engine"), listener("engine", size=256), id="another-size-of-engine-keys"),
         pytest.param(listener("gateway"), listener("gateway", size=256), id="another-size-of-the-gateway-key"),
         pytest.param(listener("gateway"), listener("gateway", issuer="ca-b"), id="another-gateway-issuer"),
+        pytest.param(an_instance(id=""), an_instance(id="a"), id="an-id-given-later"),
+        pytest.param(an_instance(id=UPPER_ID), an_instance(id=UPPER_ID.lower()), id="an-id-in-lower-case"),
+        pytest.param(an_instance(id=UPPER_ID.lower()), an_instance(id=UPPER_ID), id="and-back"),
     ],
 )
 async def test_accepted_changes_of_instances(stored: Stored, before: Manifest, after: Manifest) -> None:
@@ -203,12 +208,8 @@ async def test_accepted_changes_of_instances(stored: Stored, before: Manifest, a
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        pytest.param(
-            an_instance(id="a"), an_instance(id="b"), "spec.id is immutable once set", id="another-instance-id"
-        ),
-        pytest.param(
-            an_instance(id="a"), an_instance(id=""), "spec.id is immutable once set", id="the-instance-id-emptied"
-        ),
+        pytest.param(an_instance(id="a"), an_instance(id="b"), FIXED_ID, id="another-instance-id"),
+        pytest.param(an_instance(id="a"), an_instance(id=""), FIXED_ID, id="the-instance-id-emptied"),
         pytest.param(storage("5Gi"), storage("6Gi"), FIXED_SIZE, id="a-larger-database"),
         pytest.param(an_instance(), storage("11Gi"), FIXED_SIZE, id="larger-than-the-default"),
         pytest.param(storage("5Gi"), an_instance(), FIXED_SIZE, id="the-size-left-out"),

@@ -83,13 +83,40 @@ def test_columns(control_plane: ControlPlane, a_fleet: Stored, arguments: list[s
     assert [" ".join(line) for line in lines] == expected
 
 
-def test_given_the_category_then_all_three_kinds_are_listed(control_plane: ControlPlane, a_fleet: Stored) -> None:
-    names = kubectl(control_plane.kubeconfig, ["get", "firebolt", "-n", a_fleet.namespace, "-o", "name"])
-    assert sorted(names.split()) == [
+SHARED = """
+apiVersion: compute.firebolt.io/v1alpha1
+kind: FireboltEnginePreset
+metadata: {name: firebolt}
+spec: {template: {}}
+---
+apiVersion: compute.firebolt.io/v1alpha1
+kind: ClusterFireboltEngineClass
+metadata: {name: of-everybody}
+spec: {template: {}}
+"""
+
+
+def test_given_the_category_then_all_kinds_are_listed(control_plane: ControlPlane, a_fleet: Stored) -> None:
+    kubectl(control_plane.kubeconfig, ["apply", "-n", a_fleet.namespace, "-f", "-"], stdin=SHARED)
+    names = kubectl(control_plane.kubeconfig, ["get", "firebolt", "-n", a_fleet.namespace, "-o", "name"]).split()
+    of_cluster = {name for name in names if name.startswith("clusterfireboltengineclass")}  # others may have some too
+    assert "clusterfireboltengineclass.compute.firebolt.io/of-everybody" in of_cluster
+    assert sorted(set(names) - of_cluster) == [
         "fireboltengine.compute.firebolt.io/it",
         "fireboltengineclass.compute.firebolt.io/it",
+        "fireboltenginepreset.compute.firebolt.io/firebolt",
         "fireboltinstance.compute.firebolt.io/it",
     ]
+
+
+def test_columns_of_what_engines_share(control_plane: ControlPlane, a_fleet: Stored) -> None:
+    kubectl(control_plane.kubeconfig, ["apply", "-n", a_fleet.namespace, "-f", "-"], stdin=SHARED)
+
+    def columns(*words: str) -> list[str]:
+        return kubectl(control_plane.kubeconfig, ["get", "-n", a_fleet.namespace, *words]).splitlines()[0].split()
+
+    assert columns("firengp") == ["NAME", "BOUND", "READY", "AGE"]
+    assert columns("cfirengc", "of-everybody") == ["NAME", "AGE"]
 
 
 def test_given_a_serving_engine_then_its_scale_can_be_read(control_plane: ControlPlane, a_fleet: Stored) -> None:

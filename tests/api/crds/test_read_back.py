@@ -9,8 +9,9 @@ from firebolt_operator.api.conditions import Condition
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.api.engine_class import EngineClassStatus
 from firebolt_operator.api.instance import InstanceStatus
+from firebolt_operator.api.model import StatusModel
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
-from firebolt_operator.api.serialise import Status, encode_status, parse_engine, parse_engine_class, parse_instance
+from firebolt_operator.api.serialise import encode_status, parse_engine, parse_engine_class, parse_instance
 from firebolt_operator.errors import InvalidError
 from firebolt_operator.refs import Manifest, Resource
 from tests.api.crds.conftest import Stored
@@ -22,7 +23,7 @@ READY = Condition(
     type="Ready", status="False", reason="Rolling", message="", last_transition_time=NOON, observed_generation=1
 )
 
-PARSED_STATUS: dict[Resource, Callable[[Manifest], Status]] = {
+PARSED_STATUS: dict[Resource, Callable[[Manifest], StatusModel]] = {
     FIREBOLT_ENGINES: lambda manifest: parse_engine(manifest).status,
     FIREBOLT_ENGINE_CLASSES: lambda manifest: parse_engine_class(manifest).status,
     FIREBOLT_INSTANCES: lambda manifest: parse_instance(manifest).status,
@@ -169,7 +170,7 @@ async def test_labels_and_annotations_in_the_template_are_kept(
     ],
 )
 async def test_a_status_is_stored_as_it_was_encoded(
-    stored: Stored, resource: Resource, spec: Manifest, status: Status
+    stored: Stored, resource: Resource, spec: Manifest, status: StatusModel
 ) -> None:
     await stored.create(resource, spec)
     made = await stored.replace_status(resource, encode_status(status))

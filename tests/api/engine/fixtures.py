@@ -9,9 +9,9 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.kube.writing import WriteRules
 from tests.api.engine.person import Person
 from tests.api.engine.running import Operator, running_operator
+from tests.support.clients import written_by
 
 StartOperator = Callable[..., AbstractAsyncContextManager[Operator]]
 
@@ -19,8 +19,7 @@ StartOperator = Callable[..., AbstractAsyncContextManager[Operator]]
 @pytest.fixture
 async def person(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Person]:  # noqa: ARG001 - for its effect
     async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
-        rules = WriteRules(field_manager="somebody")
-        door = KubeClient(client._transport, client._kinds, rules, client._rng)
+        door = written_by(client, "somebody")
         person = Person(door, namespace, control_plane.kubeconfig)
         yield person
         await person.leave()

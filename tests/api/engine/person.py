@@ -10,9 +10,11 @@ from typing import Any
 
 from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, LABEL_ENGINE, LABEL_GENERATION
 from firebolt_operator.api.resources import (
+    CLUSTER_FIREBOLT_ENGINE_CLASSES,
     CONFIG_MAPS,
     EVENTS,
     FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
     PODS,
@@ -58,6 +60,15 @@ class Person:
         manifest = self.manifest(FIREBOLT_ENGINE_CLASSES, name, labels=labels, spec={"template": {}, **spec})
         return await self.client.create(manifest)
 
+    async def make_preset(self, name: str = "firebolt", **spec: Any) -> Manifest:
+        return await self.client.create(self.manifest(FIREBOLT_ENGINE_PRESETS, name, spec={"template": {}, **spec}))
+
+    async def make_cluster_class(self, name: str, template: Manifest) -> Manifest:
+        resource = CLUSTER_FIREBOLT_ENGINE_CLASSES
+        metadata = {"name": name}
+        manifest = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+        return await self.client.create({**manifest, "spec": {"template": template}})
+
     async def edit_engine(self, name: str = "eng", **spec: Any) -> Manifest:
         return await self.patch(FIREBOLT_ENGINES, name, {"spec": spec})
 
@@ -78,7 +89,7 @@ class Person:
         await self.patch(PODS, name, {"metadata": {"annotations": notes}})
 
     async def find(self, resource: Resource, name: str) -> Manifest | None:
-        return await self.client.get(Ref(resource, self.namespace, name))
+        return await self.client.get(Ref(resource, self.namespace if resource.namespaced else "", name))
 
     async def read(self, resource: Resource, name: str) -> Manifest:
         found = await self.find(resource, name)
@@ -99,7 +110,7 @@ class Person:
 
     async def leave(self) -> None:
         """With no operator left to answer finalizers, the namespace would never go, and be tried again and again."""
-        for resource in (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES):
+        for resource in (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINE_PRESETS):
             scope = Scope(resource=resource, namespace=self.namespace)
             found = [header_of(item) async for page in self.client.pages(scope) for item in page.items]
             for header in found:

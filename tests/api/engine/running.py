@@ -31,9 +31,11 @@ from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.work_queue import WorkQueue
 from firebolt_operator.settings import parse_settings
 from firebolt_operator.wiring.authentication import build_authentication
-from firebolt_operator.wiring.controllers import _class_controller, _engine_controller
+from firebolt_operator.wiring.controllers import _cluster_classes, _engine_controller
+from firebolt_operator.wiring.encryption import build_encryption
 from firebolt_operator.wiring.factory import ControllerFactory
 from firebolt_operator.wiring.operate import KINDS
+from firebolt_operator.wiring.shared import shared_controllers
 from tests.api.engine.clock import SkippingClock
 
 SECONDS = 60.0
@@ -106,6 +108,7 @@ class Operator:
     lane: ScrapeLane
     engines: Worked
     classes: Worked
+    others: tuple[Controller[Key], ...]  # of presets, and of classes of the cluster
     requests: Requests
     clock: SkippingClock
     metrics: CollectorRegistry
@@ -253,7 +256,8 @@ class Operator:
                 await asyncio.sleep(0.01)
 
     def _is_busy(self) -> bool:
-        queues = (self.engines.controller.queue, self.classes.controller.queue)
+        controllers = (self.engines.controller, self.classes.controller, *self.others)
+        queues = [controller.queue for controller in controllers]
         return bool(self.lane._open) or any(_is_busy(queue) for queue in queues if not queue.is_closed)
 
 
@@ -328,14 +332,17 @@ async def running_operator(kubeconfig: Path, namespace: str, *flags: str) -> Asy
         )
         caches = engine_caches(settings.namespaces, settings.watch_label_selector)
         authentication, changed = build_authentication(factory, caches), asyncio.Event()
-        lane, engines = _engine_controller(factory, caches, authentication)
+        encryption = build_encryption(factory, caches)
+        lane, engines = _engine_controller(factory, caches, authentication, encryption)
+        shared = shared_controllers(factory, caches)
         operator = Operator(
             namespace=namespace,
             client=client,
             caches=caches,
             lane=lane,
             engines=Worked(engines, changed, clock),
-            classes=Worked(_class_controller(factory, caches), changed, clock),
+            classes=Worked(shared[0], changed, clock),
+            others=shared[1:],
             requests=requests,
             clock=clock,
             metrics=metrics.registry,
@@ -355,8 +362,9 @@ async def _run(factory: ControllerFactory, operator: Operator) -> AsyncGenerator
     works = (operator.engines, operator.classes)
     for worked in works:
         worked.watch_over()
-    controllers = [worked.controller for worked in works]
-    manager = Manager(informers=informers, services=[operator.lane], controllers=controllers)
+    controllers = [*(worked.controller for worked in works), *operator.others]
+    of_cluster = _cluster_classes(factory, operator.caches)
+    manager = Manager(informers=informers, services=[operator.lane, of_cluster], controllers=controllers)
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(manager.run_until(stop), name="manager")

@@ -202,4 +202,4 @@ async def test_a_class_that_is_missing_is_named(operator: Operator, person: Pers
     await operator.sees(lambda: any(run.error for run in operator.engines.ended("eng")))
     description = await person.describe()
     assert "EngineClassMissing" in description
-    assert f'not found: "nowhere" in namespace "{person.namespace}"' in description
+    assert f"FireboltEngineClass {person.namespace}/nowhere not found" in description

@@ -183,7 +183,7 @@ async def test_given_each_fragment_alone_then_it_is_stored_without_drift(bench: 
 
 
 async def test_given_each_setting_of_an_engine_then_it_is_stored_without_drift(bench: Bench) -> None:
-    secret = SecretMount(volume="auth-admin", secret="admin", path="/secrets/auth/admin")
+    secret = SecretMount(volume="auth-admin", secret="admin", path="/secrets/auth/admin", keys=("password",))
     bench.instance = dataclasses.replace(
         INSTANCE,
         secret_mounts=(secret,),

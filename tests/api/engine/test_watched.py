@@ -32,11 +32,13 @@ async def test_foreign_objects_are_not_even_heard_of(operator: Operator, person:
     assert known == {
         "FireboltEngine": {"eng"},
         "FireboltEngineClass": set(),
+        "FireboltEnginePreset": set(),
         "FireboltInstance": {"inst"},
         "StatefulSet": {"eng-g0"},
         "Service": {"eng-g0-hl", "eng-service", "ours"},
         "ConfigMap": {"eng-g0-config", "ours"},
         "PodDisruptionBudget": set(),
+        "Secret": set(),
         "Pod": {"eng-g0-0", "eng-g0-1", "ours"},
     }
 

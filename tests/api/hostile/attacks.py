@@ -13,7 +13,7 @@ from firebolt_operator.refs import Manifest, Ref
 from tests.api.hostile.arena import OPERATORS_NAMESPACE, Arena, spread
 from tests.api.hostile.good_engines import POLICY, SECONDS
 from tests.api.hostile.traps import INSTANCE, manifest, operators_account, sorts
-from tests.support.deep import with_managed_fields
+from tests.support.deep import indented_at_length, with_managed_fields
 from tests.support.raw import create_raw, patch_raw
 
 TENANT: Final = "tenant"
@@ -81,6 +81,17 @@ def _engine_of(pod: Manifest) -> str:
     return str(pod["metadata"]["labels"][LABEL_ENGINE])
 
 
+async def lengthy_engines(arena: Arena) -> None:
+    """As many as there are workers, and as deep as they may be: rendered, each would be hundreds of mebibytes."""
+    config = indented_at_length(levels=900, zeros=250_000)
+
+    async def once(number: int) -> None:
+        spec = {"instanceRef": INSTANCE, "replicas": 1, "customEngineConfig": config}
+        await arena.client.create(manifest(FIREBOLT_ENGINES, TENANT, f"lengthy-{number}", spec=spec))
+
+    await for_each(16, once)
+
+
 async def lose_ones_own_instance(arena: Arena) -> None:
     """The one that all engines of the tenant refer to turns unreadable, with its pods running."""
     harm = with_managed_fields({}, FIREBOLT_INSTANCES.api_version)
@@ -99,6 +110,7 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "stamps from before all time": of_sorts("early"),
     "templates that reach for secrets": of_sorts("reader", "mounter", "sidecar"),
     "templates that are refused": of_sorts("refused", "owned", "bad-class", "port", "times"),
+    "configurations that would become very long": lengthy_engines,
     "foreign objects of our names": of_sorts("foreign-"),
     "the operator's own account": take_the_operators_account,
     "an instance that turns unreadable": lose_ones_own_instance,

@@ -1,4 +1,4 @@
-"""An instance that cannot be decoded: all that it has stays as it is, its owner is told, and it can be mended."""
+"""An instance that cannot be decoded: all it has stays as it is, its owner is told, and it can be mended or deleted."""
 
 import asyncio
 from collections.abc import Callable
@@ -106,3 +106,22 @@ async def test_given_an_unreadable_instance_then_all_it_has_stays_until_it_is_me
         after = await belongings(person)
     # Besides the generation that was rolled away nothing was made anew.
     assert {name for name in before if "eng-g0" not in name and after[name][0] != before[name][0]} == set()
+
+
+@pytest.mark.parametrize("harm", [pytest.param(param.values[0], id=str(param.id)) for param in HARM])
+async def test_given_an_unreadable_instance_then_it_can_be_deleted_with_all_it_has(
+    person: Person, simulated_pods: SimulatedPods, harm: bytes
+) -> None:
+    async with a_life(simulated_pods.control_plane.kubeconfig, person.namespace, whole_operator):
+        spec: Manifest = {"metadata": {}, "gateway": {}}
+        made = await person.client.create(person.manifest(FIREBOLT_INSTANCES, INSTANCE, spec=spec))
+        await until_ready(person)
+        ref = Ref(FIREBOLT_INSTANCES, person.namespace, INSTANCE)
+        await patch_raw(person.client, ref, harm)
+        await until_told(person)
+        await person.client.delete(ref, uid=made["metadata"]["uid"])
+        async with asyncio.timeout(SECONDS):
+            while await person.client.get_raw(ref) is not None:  # noqa: ASYNC110 - nobody watches
+                await asyncio.sleep(0.05)
+        left = await belongings(person)
+    assert {name for name in left if INSTANCE in name and not name.startswith("Pod/")} == set()

@@ -30,7 +30,7 @@ from firebolt_operator.api.resources import (
 )
 from firebolt_operator.refs import Manifest, Ref, Resource
 from tests.api.instance.test_lifecycle import THEIRS
-from tests.support.deep import with_depth, with_managed_fields
+from tests.support.deep import indented_at_length, with_depth, with_managed_fields
 
 INSTANCE: Final = "inst"
 """Of the tenant's own, and in order: some traps only spring on an engine that could run."""
@@ -127,6 +127,8 @@ def _engines() -> Iterator[Sort]:
     yield Sort("mounter", _engine(Teller.EVENT, "SecretAliasVolumeDropped", template=_mount()))
     yield Sort("refused", _engine(Teller.CONDITION, "TemplateRejected", template=_sidecar(name="Not A Name")))
     yield Sort("owned", _engine(Teller.CONDITION, "TemplateRejected", template=_reserved_label()))
+    lengthy = "TemplateRejected spec.customEngineConfig"
+    yield Sort("lengthy", _engine(Teller.CONDITION, lengthy, customEngineConfig=indented_at_length()))
     yield Sort("early", _engine_woken(BEFORE_ALL_TIME))
     yield Sort("foreign-service", _foreign_service)
 
@@ -152,6 +154,8 @@ def _old_engines() -> Iterator[Sort]:
 def _classes() -> Iterator[Sort]:
     yield Sort("deep-class", _deep_class)
     yield Sort("bad-class", _class("OperatorOwnedFieldSet", template=_reserved_label()))
+    lengthy = {"template": {}, "customEngineConfig": indented_at_length()}
+    yield Sort("lengthy-class", _class("OperatorOwnedFieldSet spec.customEngineConfig", **lengthy))
     yield Sort("soon-class", _class("SpecInvalid spec.drainTimeout", template={}, drainTimeout="soon"))
 
 

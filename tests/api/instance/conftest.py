@@ -8,16 +8,15 @@ from firebolt_local.cluster.control_plane import ControlPlane
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
-from firebolt_operator.kube.writing import WriteRules
 from tests.api.instance.person import Person
 from tests.api.instance.running import Operator, running_operator
+from tests.support.clients import written_by
 
 
 @pytest.fixture
 async def person(crds: None, control_plane: ControlPlane, namespace: str) -> AsyncGenerator[Person]:  # noqa: ARG001 - for its effect
     async with KubeClient.from_credentials(load_credentials(str(control_plane.kubeconfig), {})) as client:
-        rules = WriteRules(field_manager="somebody")
-        yield Person(KubeClient(client._transport, client._kinds, rules, client._rng), namespace)
+        yield Person(written_by(client, "somebody"), namespace)
 
 
 @pytest.fixture

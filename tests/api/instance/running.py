@@ -9,17 +9,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import CONTROLLER_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
-from firebolt_operator.api.serialise import parse_instance
+from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.instance.dependencies import InstanceDependencies
 from firebolt_operator.instance.lifecycle import InstanceReconciler
 from firebolt_operator.instance.observe import watches as mapping
 from firebolt_operator.instance.observe.caches import InstanceCaches, instance_caches
+from firebolt_operator.instance.observe.image_watches import ImageWatches
 from firebolt_operator.instance.observe.metrics import InstanceMetrics
 from firebolt_operator.instance.render.renderer import InstanceImages, MemoisedRenderers
 from firebolt_operator.instance.views import decode_secret
@@ -28,16 +30,16 @@ from firebolt_operator.kube.credentials import load_credentials
 from firebolt_operator.observability.events import EventSender
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.reconciling.warner import Warner
-from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.controller import Controller, ControllerSettings, Outcome, Result
-from firebolt_operator.runtime.coverage import Coverage
 from firebolt_operator.runtime.following import Following
 from firebolt_operator.runtime.informer import Informer
 from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.resting import RestingPasses
 from firebolt_operator.runtime.work_queue import WorkQueue
 from tests.support.auth_step import auth_step
+from tests.support.identity import identity_step
+from tests.support.tls_step import tls_step
 
 SECONDS = 60.0
 IMAGES = InstanceImages(
@@ -85,6 +87,7 @@ class Operator:
     namespace: str
     client: KubeClient
     caches: InstanceCaches
+    engines: EngineCaches
     queue: WorkQueue[Key]
     reconciler: InstanceReconciler
     requests: Requests
@@ -159,7 +162,14 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
         for child in caches.children:
             controller.watches(child, mapping.child_changed)
         controller.watches(caches.secrets, mapping.child_changed)
-        informers = [Informer(cache, client, clock, rng) for cache in (caches.instances, *caches.own())]
+        engines = operator.engines
+        waiting = ImageWatches(engines.engines, caches.instances)
+        controller.watches(engines.engines, waiting.engine_changed)
+        controller.watches(engines.engine_classes, waiting.class_changed)
+        controller.watches(engines.presets, waiting.preset_changed)
+        inherited = (engines.engines, engines.engine_classes, engines.presets)
+        followed: list[Any] = [caches.instances, *inherited, *caches.own()]
+        informers = [Informer(cache, client, clock, rng) for cache in followed]
         for informer in informers:
             client.add_observer(informer.cache)
             informer.cache.subscribe(lambda _old, _new: operator.changed.set())
@@ -183,10 +193,11 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
 def _operator(
     client: KubeClient, namespace: str, requests: Requests, clock: MovedClock, rng: random.Random
 ) -> Operator:
-    instances = Cache(FIREBOLT_INSTANCES, parse_instance, coverage=Coverage(namespaces=(namespace,)))
-    caches = instance_caches(instances, (namespace,))
+    engines = engine_caches((namespace,), "")
+    caches = instance_caches(engines.instances, (namespace,))
     queue: WorkQueue[Key] = WorkQueue(clock, Silent())
     metrics = CollectorRegistry()
+    auth = auth_step(client, client, clock)
     dependencies = InstanceDependencies(
         caches=caches,
         secrets=SecretWatches(
@@ -200,9 +211,12 @@ def _operator(
             clock,
         ),
         recorder=InstanceMetrics(metrics, clock),
-        auth=auth_step(client, client, clock),
+        auth=auth,
+        identity=identity_step(client, client, engines),
+        tls=tls_step(client, client, clock, auth),
         clock=clock,
         blueprints=MemoisedRenderers(IMAGES),
         entropy=secrets.token_bytes,
     )
-    return Operator(namespace, client, caches, queue, InstanceReconciler(dependencies), requests, metrics, clock)
+    reconciler = InstanceReconciler(dependencies)
+    return Operator(namespace, client, caches, engines, queue, reconciler, requests, metrics, clock)

@@ -29,6 +29,8 @@ from firebolt_operator.runtime.objects import Key
 from tests.api.instance.person import SECONDS, Person
 from tests.api.instance.running import IMAGES
 from tests.support.auth_step import auth_step
+from tests.support.identity import identity_step
+from tests.support.tls_step import tls_step
 
 CREDENTIALS = "inst-metadata-postgres-creds"
 
@@ -87,6 +89,7 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
     """A process that has just started: no memory, empty caches."""
     clock, writer = SystemClock(), LastWrite(client)
     instances = Cache(FIREBOLT_INSTANCES, parse_instance, coverage=Coverage(namespaces=(namespace,)))
+    auth = auth_step(client, writer, clock)
     return InstanceReconciler(
         InstanceDependencies(
             caches=instance_caches(instances, (namespace,)),
@@ -102,7 +105,9 @@ def one_life(client: KubeClient, namespace: str) -> InstanceReconciler:
                 FIREBOLT_INSTANCES, EventSender(client.unobserved, controller="test", instance="test"), clock
             ),
             recorder=NoInstanceRecorder(),
-            auth=auth_step(client, writer, clock),
+            auth=auth,
+            identity=identity_step(client, writer),
+            tls=tls_step(client, writer, clock, auth),
             clock=clock,
             blueprints=MemoisedRenderers(IMAGES),
             entropy=secrets.token_bytes,

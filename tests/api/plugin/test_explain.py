@@ -117,10 +117,7 @@ async def test_a_class_that_is_missing(operator: Operator, person: Person, plugi
     await person.make_engine(engineClassRef="nowhere")
     await operator.until_reason("EngineClassMissing", "Stalled")
     told = await explained(plugin)
-    assert (
-        '1. blocks  EngineClassMissing: FireboltEngineClass referenced by spec.engineClassRef not found: "nowhere"'
-        in told
-    )
+    assert "1. blocks  EngineClassMissing: FireboltEngineClass referenced by spec.engineClassRef not found" in told
     assert "fix: create the class in this namespace" in told
     assert "next: It waits until that is mended" in told
 

@@ -9,19 +9,19 @@ from firebolt_operator.engine.decide.gates import judge_template
 from firebolt_operator.engine.decide.spec_problems import spec_problems
 from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
 from firebolt_operator.engineclass.decide.status import decide_status
-from firebolt_operator.instance.decide.conditions import tls_verdicts
 from firebolt_operator.instance.decide.credentials import external_credentials_problem
 from firebolt_operator.instance.facts import SecretMissing
 from firebolt_operator.instance.render.metadata_config import config_problem
 from firebolt_operator.policy.auth_checks import check_auth
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import rejected_component
+from firebolt_operator.policy.secret_references import ours
+from firebolt_operator.policy.tls_checks import check_tls
 from tests.fuzz.targets import templates
 from tests.fuzz.targets.words import NOW
 
 NO_INSTANCE: Final = InstanceInfo(id="", metadata_endpoint="")
 OPERATOR: Final = "apps/operator"
-LACKING: Final = "this release does not provide"
 
 
 def told_of_engine(spec: EngineSpec, inherited: EngineClassSpec) -> str:
@@ -42,11 +42,10 @@ def told_of_class(engine_class: FireboltEngineClass) -> str:
 
 def told_of_instance(instance: FireboltInstance) -> str:
     rejected, auth = rejected_component(instance, OPERATOR), instance.spec.auth
-    features = [verdict.message for _, verdict in tls_verdicts(instance) if verdict.status != "True"]
     found = [
         *(map(str, rejected.errors) if rejected else ()),
-        *(message for message in features if LACKING not in message),
-        aggregate(check_auth(auth)) if auth is not None and auth.enabled else "",
+        aggregate(check_tls(instance)),
+        aggregate(check_auth(auth, ours(instance))) if auth is not None and auth.enabled else "",
         config_problem(instance) or "",
         _login_problem(instance),
     ]

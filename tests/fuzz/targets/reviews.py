@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from aiohttp import web
 
-from firebolt_operator.admission.classes import ClassAdmission
+from firebolt_operator.admission.classes import guarded_admissions
 from firebolt_operator.admission.engines import EngineAdmission
 from firebolt_operator.admission.instances import InstanceAdmission
 from firebolt_operator.admission.lookups import Lookups
@@ -115,8 +115,8 @@ class Door:
             reader = cast("Any", self)
             asked = webhooks(
                 EngineAdmission(Lookups(reader), templates.BOUNDS),
-                ClassAdmission(reader, templates.BOUNDS, lambda _namespace, _labels: True),
-                InstanceAdmission(Lookups(reader), OPERATOR, lambda: "id"),
+                guarded_admissions(reader, templates.BOUNDS, lambda _namespace, _labels: True),
+                InstanceAdmission(Lookups(reader), OPERATOR, lambda _template: "id"),
             )
             self._runner = web.AppRunner(admission_app(asked, self, SystemClock()), access_log=None)
             await self._runner.setup()

@@ -18,7 +18,7 @@ from firebolt_operator.engine.decide.conditions import with_verdict
 from firebolt_operator.engine.decide.warnings import refined_verdict
 from firebolt_operator.engine.inherited_settings import idle_timeout, poll_interval
 from firebolt_operator.engine.render.drift.comparison import Element
-from firebolt_operator.engine.render.drift.fields import was_applied
+from firebolt_operator.engine.render.drift.fields import AppliedFields
 from firebolt_operator.errors import SpecRejectedError
 from firebolt_operator.manifests.applied import is_applied
 from firebolt_operator.manifests.live_objects import live_object
@@ -162,7 +162,7 @@ def _many_keys(size: int) -> Manifest:
 
 def _look_up(live: Manifest) -> tuple[bool, bool]:
     path = ("spec", "template", "spec", "containers", Element(0, {"name": "engine"}), "image")
-    return was_applied(live, path), is_applied({"spec": live["spec"]}, live_object(live))
+    return AppliedFields(live).has(path), is_applied({"spec": live["spec"]}, live_object(live))
 
 
 TARGETS: Final = (

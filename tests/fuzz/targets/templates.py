@@ -28,6 +28,7 @@ from firebolt_operator.refs import Manifest
 from tests.fuzz.mutation import deep_value, odd_value
 from tests.fuzz.target import Target, is_known
 from tests.fuzz.targets.words import NOW
+from tests.support.deep import indented_at_length
 from tests.support.engine_inputs import IMAGES, INSTANCE
 from tests.support.growth import Shape
 from tests.support.instances import IMAGES as INSTANCE_IMAGES
@@ -256,6 +257,9 @@ ENGINE_SHAPES: Final[list[Shape[Any]]] = [
     lambda size: _in_pod(containers=[{"name": "engine", "image": "a-" * (size // 2)}]),
     lambda size: _grown_engine({"customEngineConfig": {f"k{number}": [1] for number in range(size // 12)}}),
     lambda size: _grown_engine({"customEngineConfig": {"x": "y" * size}}),
+    lambda size: _grown_engine(
+        {"customEngineConfig": indented_at_length(levels=min(size // 512, 400), zeros=size // 3)}
+    ),
     lambda size: _grown_engine({"drainTimeout": "9" * size}),
     lambda size: _grown_engine({"template": {"metadata": {f"k{number}": 1 for number in range(size // 9)}}}),
 ]

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from firebolt_operator.refs import Manifest
 from tests.support.admission.case import Case, Condition, Without, duplicate, forbidden, invalid, required
-from tests.support.admission.components import accepted, refused, spec
+from tests.support.admission.components import NEIGHBOURS, accepted, refused, spec
 
 INVALID: Final = Condition(type="AuthReady", reason="AuthSpecInvalid")
 TOLERATED: Final = Condition(type="AuthReady", reason="Disabled", status="True", names=())
@@ -31,6 +31,19 @@ def auth(
 
 def provider(name: str = "okta", mapping: str = "{{ email }}", **fields: Any) -> Manifest:
     return {"name": name, "discoveryURL": "https://idp.example.com", "usernameMapping": mapping, **fields}
+
+
+LOGIN: Final[Manifest] = {"discoveryURL": "https://login.example.com"}
+ROLE: Final[Manifest] = {"value": "a", "role": "b"}
+
+
+def without_server(**fields: Any) -> Manifest:
+    return {"name": "okta", "usernameMapping": "{{ email }}", **fields}
+
+
+def two_hops(**fields: Any) -> Manifest:
+    exchange = {"discoveryURL": "https://exchange.example.com"}
+    return without_server(**({"target": LOGIN, "exchange": exchange} | fields))
 
 
 def oidc(*providers: Manifest, **fields: Any) -> Manifest:
@@ -81,6 +94,14 @@ LOCAL_ROWS: Final = (
         required(f"{PASSWORD}.name", f"{PASSWORD}.key"),
         auth(admin={"password": {"name": "", "key": ""}}),
     ),
+    *(
+        bad(
+            f"the password in {name}",
+            forbidden(f"{PASSWORD}.name"),
+            auth(admin={"password": {"name": name, "key": "password"}}),
+        )
+        for name in NEIGHBOURS
+    ),
     bad("no signing keys", required(KEYS), auth(signingKeys=None)),
     good("complete", auth()),
     bad("RS256 with a curve", invalid(ALGORITHM), auth(signingAlgorithm="RS256")),
@@ -122,6 +143,18 @@ OIDC_ROWS: Final = (
             oidc(provider(discovery={"refreshInterval": text})),
         )
         for text in ("0s", "-1h")
+    ),
+    good("a provider in two hops", oidc(two_hops())),
+    good("roles by a claim", oidc(provider(roleMapping={"claim": "groups", "map": [ROLE]}))),
+    *(
+        Case(id=name, kind="FireboltInstance", spec=spec(**oidc(each)), schema=text)
+        for name, each, text in (
+            ("two first servers", provider(target=LOGIN), "set exactly one of discoveryURL or target"),
+            ("no first server", without_server(), "set exactly one of discoveryURL or target"),
+            ("a server in the clear", two_hops(exchange={"discoveryURL": "http://x"}), "https://"),
+            ("no roles", provider(roleMapping={"map": []}), "roleMapping.map"),
+            ("a value with two roles", provider(roleMapping={"map": [ROLE, {**ROLE, "role": "c"}]}), "Duplicate value"),
+        )
     ),
     bad(
         "two of one name",
@@ -189,6 +222,7 @@ EDIT_ROWS: Final = (
     edit("an algorithm left out", rsa(2048), auth(), schema="signingAlgorithm is immutable once set"),
     edit("turned on", {"auth": {"enabled": False}}, curve("ES256", 256)),
     edit("turned off", auth(), {"auth": {"enabled": False}}),
+    edit("one server becomes two", oidc(provider()), oidc(two_hops())),
     edit("times of tokens, by an edit", auth(), auth(maxTokenAge="2d")),
 )
 ROWS: Final = (*LOCAL_ROWS, *OIDC_ROWS, *ROTATION_ROWS, *EDIT_ROWS)

@@ -6,6 +6,7 @@ from firebolt_operator.refs import Manifest
 from tests.support.admission import templates
 from tests.support.admission.case import Case, Condition, Goes, Without, forbidden, invalid
 from tests.support.admission.templates import container, mounting, pod
+from tests.support.deep import indented_at_length
 
 OWNED: Final = Condition(type="Ready", reason="OperatorOwnedFieldSet")
 PODS: Final = "spec.template.spec"
@@ -99,6 +100,14 @@ TEMPLATE_ROWS: Final = (
         kind="FireboltEngineClass",
         spec={"template": templates.LARGE},
         refused=forbidden(PODS),
+        without=OWNED,
+        is_heavy=True,
+    ),
+    Case(
+        id="a configuration that becomes too long",
+        kind="FireboltEngineClass",
+        spec={"template": {}, "customEngineConfig": indented_at_length()},
+        refused=forbidden("spec.customEngineConfig"),
         without=OWNED,
         is_heavy=True,
     ),

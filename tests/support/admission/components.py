@@ -13,6 +13,14 @@ GATEWAY_INVALID: Final = Condition(type="GatewayReady", reason="SpecInvalid")
 GATEWAY: Final = "spec.gateway.template"
 METADATA: Final = "spec.metadata.template"
 CLOSED: Final[Manifest] = {**templates.PRIMARY_FIELDS, **templates.CLOSED_FIELDS}
+NEIGHBOURS: Final = (
+    "other-metadata-postgres-creds",
+    "other-auth-signing",
+    "other-auth-signing-signing-3",
+    "engine-a-g1-engine-tls",
+    "other-gateway-tls",
+)
+"""Secrets that the operator keeps for another instance of the namespace."""
 LOGIN: Final = "spec.metadata.postgres.credentialsSecretRef.name"
 
 
@@ -62,6 +70,15 @@ GENERAL_ROWS: Final = (
         postgres(credentialsSecretRef={}),
     ),
     accepted("a database of one's own", postgres()),
+    *(
+        refused(
+            f"a database with the login {name}",
+            forbidden(LOGIN),
+            Condition(type="MetadataReady", reason="SpecInvalid"),
+            postgres(credentialsSecretRef={"name": name}),
+        )
+        for name in NEIGHBOURS
+    ),
     refused(
         "an id that XML cannot say",
         invalid("spec.id"),

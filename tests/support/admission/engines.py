@@ -6,6 +6,7 @@ from firebolt_operator.refs import Manifest
 from tests.support.admission import templates
 from tests.support.admission.case import Case, Condition, Dropped, Goes, Without, forbidden, invalid
 from tests.support.admission.templates import container, pod
+from tests.support.deep import indented_at_length
 
 SIGNING_KEY: Final = "a-key"  # of the instance, by its status
 LOGIN: Final = "db-login"  # of its database, by its spec
@@ -32,6 +33,7 @@ CLASSES: Final[dict[str, Manifest]] = {
     "stealing": {"template": pod(containers=[templates.reading("side", SIGNING_KEY)])},
     "showing": {"template": pod(volumes=[templates.secret_volume("v", SIGNING_KEY)])},
     "late": {"template": {}, "drainTimeout": "soon"},
+    "lengthy": {"template": {}, "customEngineConfig": {"theirs": [0] * 100_000}},
 }
 """Made before webhooks are there: what is wrong with them was not refused."""
 REJECTED: Final = Condition(type="Ready", reason="TemplateRejected")
@@ -159,6 +161,23 @@ TEMPLATE_ROWS: Final = (
         kind="FireboltEngine",
         spec=spec(templates.LARGE),
         refused=forbidden("spec.template.spec"),
+        without=REJECTED,
+        is_heavy=True,
+    ),
+    Case(
+        id="a configuration that becomes too long",
+        kind="FireboltEngine",
+        spec=spec(customEngineConfig=indented_at_length()),
+        refused=forbidden("spec.customEngineConfig"),
+        without=REJECTED,
+        is_heavy=True,
+    ),
+    Case(
+        id="a configuration that becomes too long with that of its class",
+        kind="FireboltEngine",
+        spec=spec(engineClassRef="lengthy", customEngineConfig={"mine": [0] * 100_000}),
+        refused=forbidden("spec.customEngineConfig"),
+        says=("together with that of its class",),
         without=REJECTED,
         is_heavy=True,
     ),

@@ -5,14 +5,14 @@ from typing import Any, Final
 from firebolt_operator.refs import Manifest
 from tests.support.admission.auth import edit
 from tests.support.admission.case import Case, Condition, forbidden, invalid, required
-from tests.support.admission.components import accepted, refused, spec
+from tests.support.admission.components import NEIGHBOURS, accepted, refused, spec
 
 ENGINE_INVALID: Final = Condition(type="EngineTLSReady", reason="TLSSpecInvalid")
 GATEWAY_INVALID: Final = Condition(type="GatewayTLSReady", reason="TLSSpecInvalid")
 ENGINE: Final = "spec.tls.engine"
 GATEWAY: Final = "spec.tls.gateway"
-MINE: Final[Manifest] = {"enabled": True, "secretRef": {"name": "my-gateway-tls"}}
-RECORDED: Final[Manifest] = {"gatewayTLS": {"secretName": "my-gateway-tls", "createdAt": "2026-01-01T00:00:00Z"}}
+MINE: Final[Manifest] = {"enabled": True, "secretRef": {"name": "my-certificate"}}
+RECORDED: Final[Manifest] = {"gatewayTLS": {"secretName": "my-certificate", "createdAt": "2026-01-01T00:00:00Z"}}
 
 
 def issued(issuer: str = "ca", **fields: Any) -> Manifest:
@@ -59,6 +59,11 @@ SOURCE_ROWS: Final = (
     bad(
         "a nameless Secret for the gateway", required(f"{GATEWAY}.secretRef.name"), gateway(enabled=True, secretRef={})
     ),
+    bad(
+        "names that are none",
+        invalid(f"{GATEWAY}.dnsNames[1]"),
+        gateway(**issued(), dnsNames=["*.example.com", "not a name"]),
+    ),
     bad("two sources", forbidden(f"{GATEWAY}.secretRef"), gateway(**issued(), secretRef={"name": "x"})),
     bad(
         "one listener speaks for both",
@@ -104,7 +109,7 @@ OURS_ROWS: Final = (
             gateway(enabled=True, secretRef={"name": name}),
             says=("the operator manages itself",),
         )
-        for name in ("inst-auth-signing", "engine-a-g1-engine-tls", "other-auth-signing-signing-3")
+        for name in NEIGHBOURS
     ),
     *(
         good(f"the gateway shows {name}", gateway(enabled=True, secretRef={"name": name}))

@@ -15,11 +15,14 @@ PLURALS: Final = {
     "FireboltEngine": "fireboltengines",
     "FireboltEngineClass": "fireboltengineclasses",
     "FireboltInstance": "fireboltinstances",
+    "FireboltEnginePreset": "fireboltenginepresets",
+    "ClusterFireboltEngineClass": "clusterfireboltengineclasses",
 }
 
 
 def path_of(kind: str, namespace: str, name: str = "") -> str:
-    path = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{PLURALS[kind]}"
+    place = "" if kind.startswith("Cluster") else f"namespaces/{namespace}/"
+    path = f"/apis/{GROUP}/{VERSION}/{place}{PLURALS[kind]}"
     return f"{path}/{name}" if name else path
 
 

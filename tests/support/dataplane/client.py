@@ -1,6 +1,7 @@
 """A client of the gateway: raw bytes where a test is hostile, kept connections where it measures."""
 
 import asyncio
+import ssl
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -61,6 +62,8 @@ class Client:
     address: str
     port: int
     namespace: str = ""  # of the network; empty means the test's own
+    tls: ssl.SSLContext | None = None
+    host: str = ""  # that the gateway's certificate has to name
     _idle: list[_Connection] = field(default_factory=list[_Connection])
 
     async def query(
@@ -108,7 +111,8 @@ class Client:
         except BaseException:
             dialled.close()
             raise
-        _, connection = await loop.create_connection(_Connection, sock=dialled)
+        host = self.host if self.tls else None
+        _, connection = await loop.create_connection(_Connection, sock=dialled, ssl=self.tls, server_hostname=host)
         return connection
 
     def close(self) -> None:

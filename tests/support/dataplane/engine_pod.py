@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import socket
+import ssl
 import struct
 from typing import Final
 
@@ -17,8 +18,9 @@ DRAINED: Final = {"X-Firebolt-Drained": "true"}
 class EnginePod:
     """Change its attributes at any time; they apply from the next request or connection on."""
 
-    def __init__(self, address: str, ledger: Ledger, namespace: str = "") -> None:
+    def __init__(self, address: str, ledger: Ledger, namespace: str = "", tls: ssl.SSLContext | None = None) -> None:
         self.address = address
+        self.tls = tls  # None: it speaks plaintext
         self.namespace = namespace  # of the network; empty means the test's own
         self.ledger = ledger
         self.is_ready = True
@@ -48,7 +50,7 @@ class EnginePod:
     async def start(self) -> "EnginePod":
         loop = asyncio.get_running_loop()
         listener = listening_socket(self.namespace, self.address, QUERY_PORT)
-        self._server = await loop.create_server(lambda: _Connection(self), sock=listener, backlog=2048)
+        self._server = await loop.create_server(lambda: _Connection(self), sock=listener, backlog=2048, ssl=self.tls)
         return self
 
     def begin_shutdown(self) -> None:

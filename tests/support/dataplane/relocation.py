@@ -1,26 +1,28 @@
 """The rendered configuration, moved to loopback addresses of one test: addresses and the resolver change, no more."""
 
-import copy
+import json
+from pathlib import Path
 from typing import Any, Final
 
 from firebolt_operator.gateway.envoy.clusters import ADMIN_STATS, ENGINES, WAKE_AGENT
 from firebolt_operator.gateway.envoy.extensions import socket_address
+from firebolt_operator.gateway.envoy.transport import FOLDER
 from firebolt_operator.refs import Manifest
 
 DNS_PORT: Final = 5353  # 53 would need root
 
 
-def relocated(bootstrap: Manifest, address: str) -> Manifest:
-    """All ports stay as rendered, on an address of the test's own."""
-    moved = copy.deepcopy(bootstrap)
+def relocated(bootstrap: Manifest, address: str, folder: Path | None = None) -> Manifest:
+    """All ports stay as rendered, on an address of the test's own; what is mounted is read from its folder."""
+    moved: Manifest = json.loads(json.dumps(bootstrap).replace(FOLDER, str(folder or FOLDER)))
     resources = moved["static_resources"]
     for holder in (moved["admin"], *resources["listeners"]):
         holder["address"]["socket_address"]["address"] = address
     for cluster in resources["clusters"]:
         if cluster["name"] in (ADMIN_STATS, WAKE_AGENT):
             _endpoint(cluster)["address"] = address
-    engines = engine_cluster(moved)
-    engines["typed_dns_resolver_config"]["typed_config"]["resolvers"] = [socket_address(address, DNS_PORT)]
+    for engines in (each for each in resources["clusters"] if each["name"] == ENGINES):
+        engines["typed_dns_resolver_config"]["typed_config"]["resolvers"] = [socket_address(address, DNS_PORT)]
     return moved
 
 

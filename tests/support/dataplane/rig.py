@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap
-from firebolt_operator.gateway.inputs import GatewayInputs
+from firebolt_operator.gateway.inputs import GatewayInputs, GatewayTLS
 from firebolt_operator.refs import Manifest
 from tests.support.dataplane.client import Client
 from tests.support.dataplane.dns_server import Zone, serving_dns
@@ -36,13 +37,13 @@ class Rig:
     ledger: Ledger = field(default_factory=Ledger)
     pods: list[EnginePod] = field(default_factory=list[EnginePod])
 
-    async def pod(self) -> EnginePod:
+    async def pod(self, tls: ssl.SSLContext | None = None) -> EnginePod:
         """One more engine pod, on an address of its own."""
         prefix = self.address.rpartition(".")[0]
-        return await self.pod_at(f"{prefix}.{len(self.pods) + 2}")
+        return await self.pod_at(f"{prefix}.{len(self.pods) + 2}", tls=tls)
 
-    async def pod_at(self, address: str, namespace: str = "") -> EnginePod:
-        pod = EnginePod(address, self.ledger, namespace)
+    async def pod_at(self, address: str, namespace: str = "", tls: ssl.SSLContext | None = None) -> EnginePod:
+        pod = EnginePod(address, self.ledger, namespace, tls)
         self.pods.append(pod)
         return await pod.start()
 
@@ -75,10 +76,14 @@ async def running_rig(
     concurrency: int = 1,
     change: Change | None = None,
     namespace: str = "",
+    tls: GatewayTLS | None = None,
 ) -> AsyncGenerator[Rig]:
-    """`change` is for negative controls: the configuration without one of its settings."""
+    """`change` is for negative controls: the configuration without one of its settings.
+
+    Whatever a gateway mounts is read from `folder`.
+    """
     address = NEAR_ADDRESS if namespace else f"127.{random.randint(10, 250)}.{random.randint(1, 250)}.1"
-    bootstrap = relocated(envoy_bootstrap(rig_inputs(wake=wake)), address)
+    bootstrap = relocated(envoy_bootstrap(rig_inputs(wake=wake, tls=tls)), address, folder)
     if change is not None:
         change(bootstrap)
     zone, agent = Zone(), HoldAgent()
@@ -96,8 +101,8 @@ async def running_rig(
         yield rig
 
 
-def rig_inputs(*, wake: bool) -> GatewayInputs:
-    return gateway_inputs(an_instance(namespace=NAMESPACE), wake=wake)
+def rig_inputs(*, wake: bool, tls: GatewayTLS | None = None) -> GatewayInputs:
+    return gateway_inputs(an_instance(namespace=NAMESPACE), wake=wake, tls=tls or GatewayTLS())
 
 
 async def eventually(check: Callable[[], Awaitable[bool]], within: float, what: str) -> float:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from firebolt_operator.admission.classes import ClassAdmission
+from firebolt_operator.admission.classes import guarded_admissions
 from firebolt_operator.admission.engines import EngineAdmission
 from firebolt_operator.admission.instances import InstanceAdmission
 from firebolt_operator.admission.lookups import Lookups
@@ -35,6 +35,7 @@ class MemoryReader:
 
     bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict[tuple[str, str, str], bytes])
     failure: OperatorError | None = None
+    failures: dict[str, OperatorError] = field(default_factory=dict[str, OperatorError])  # by plural
     requests: list[str] = field(default_factory=list[str])
 
     def put(self, plural: str, name: str, namespace: str = "ns", **document: Any) -> None:
@@ -43,8 +44,9 @@ class MemoryReader:
 
     async def get_raw(self, ref: Ref, /) -> bytes | None:
         self.requests.append(f"get {ref}")
-        if self.failure:
-            raise self.failure
+        failure = self.failure or self.failures.get(ref.resource.plural)
+        if failure:
+            raise failure
         return self.bodies.get((ref.resource.plural, ref.namespace, ref.name))
 
     async def list(self, scope: Scope, /) -> list[Manifest]:
@@ -55,8 +57,9 @@ class MemoryReader:
         self.requests.append(f"list {scope}")
         if self.failure:
             raise self.failure
-        for (plural, namespace, _), body in sorted(self.bodies.items()):
-            if (plural, namespace) == (scope.resource.plural, scope.namespace):
+        for (plural, namespace, name), body in sorted(self.bodies.items()):
+            is_named = scope.fields in ("", f"metadata.name={name}")
+            if plural == scope.resource.plural and scope.namespace in ("", namespace) and is_named:
                 yield Page([body], "1")
 
 
@@ -85,8 +88,8 @@ class Rig:
         reader: Any = self.reader
         asked = webhooks(
             EngineAdmission(Lookups(reader), self.bounds),
-            ClassAdmission(reader, self.bounds, lambda _namespace, labels: labels == WATCHED),
-            InstanceAdmission(Lookups(reader), "ns/operator", lambda: NEW_ID),
+            guarded_admissions(reader, self.bounds, lambda _namespace, labels: labels == WATCHED),
+            InstanceAdmission(Lookups(reader), "ns/operator", lambda _template: NEW_ID),
         )
         app = admission_app(asked, self.notes, SystemClock(), self.deadline_seconds)
         self._server = HttpServer("admission", app, BindAddress("127.0.0.1", 0))

@@ -258,6 +258,22 @@ async def test_through_two_years_with_deaths_what_is_shown_is_always_trusted(see
     assert len(authorities) >= 3
 
 
+@pytest.mark.parametrize("left", [5, 25, 60, 600, 1100], ids=lambda left: f"{left}-seconds")
+async def test_given_an_authority_of_other_terms_then_what_is_shown_does_not_outlive_it(left: int) -> None:
+    """An operator that was told other lives goes on with the authority that it finds."""
+    world = World(terms=Terms(life=timedelta(minutes=5)))
+    await world.settle()
+    await world.clock.advance((world.terms.authority_life - timedelta(seconds=left)).total_seconds())
+    world.terms = Terms(life=LIFE)
+    world.restart()
+    for _ in range(100):
+        wait = await world.settle()
+        # A moment before the next look at the latest all is well, and so it is after that look.
+        await world.clock.advance(wait.total_seconds() * 0.999)
+        assert is_trusted(world.data[CERTIFICATE], world.bundle, world.clock.now())
+        await world.clock.advance(wait.total_seconds() * 0.001)
+
+
 async def test_a_configuration_that_trusts_somebody_else_is_left_alone(world: World) -> None:
     await world.settle()
     theirs = pki.new_authority(world.clock.now(), LIFE).certificate

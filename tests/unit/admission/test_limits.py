@@ -8,7 +8,7 @@ import yaml
 from firebolt_local.testing.installer import CHART
 from firebolt_operator.admission.decide.answers import Allowed, review_response
 from firebolt_operator.admission.server import DEADLINE_SECONDS
-from firebolt_operator.wiring.controllers import REQUEST_TIME
+from firebolt_operator.wiring.shared import REQUEST_TIME
 
 LONGEST_REQUEST = timedelta(seconds=60)  # that an API server carries on with, by default
 LONGEST_WARNING = 256  # characters that it shows

@@ -37,13 +37,15 @@ def test_a_definition_is_small_enough_for_kubectl_apply(manifest: Manifest) -> N
 
 def test_only_engines_can_be_scaled() -> None:
     subresources = {
-        manifest["spec"]["names"]["kind"]: sorted(manifest["spec"]["versions"][0]["subresources"])
+        manifest["spec"]["names"]["kind"]: sorted(manifest["spec"]["versions"][0].get("subresources", ()))
         for manifest in crd_manifests()
     }
     assert subresources == {
         "FireboltInstance": ["status"],
         "FireboltEngine": ["scale", "status"],
         "FireboltEngineClass": ["status"],
+        "FireboltEnginePreset": ["status"],
+        "ClusterFireboltEngineClass": [],
     }
 
 
@@ -52,4 +54,9 @@ def test_only_an_instance_must_have_a_spec() -> None:
         manifest["spec"]["names"]["kind"]: manifest["spec"]["versions"][0]["schema"]["openAPIV3Schema"].get("required")
         for manifest in crd_manifests()
     }
-    assert required == {"FireboltInstance": ["spec"], "FireboltEngine": None, "FireboltEngineClass": None}
+    assert {kind: fields for kind, fields in required.items() if fields} == {"FireboltInstance": ["spec"]}
+
+
+def test_only_classes_of_the_cluster_belong_to_no_namespace() -> None:
+    scopes = {manifest["spec"]["names"]["kind"]: manifest["spec"]["scope"] for manifest in crd_manifests()}
+    assert [kind for kind, scope in scopes.items() if scope == "Cluster"] == ["ClusterFireboltEngineClass"]

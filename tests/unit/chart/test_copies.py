@@ -88,7 +88,7 @@ def test_every_right_is_explained() -> None:
     for rule in rules:
         for resource in rule["resources"]:
             # Our own kinds share one row.
-            name = "our three kinds" if resource.startswith("firebolt") else f"`{resource}`"
+            name = "our kinds of a namespace" if resource.startswith("firebolt") else f"`{resource}`"
             (verbs,) = (row.split("|")[2] for row in rows if name in row.split("|")[1])
             assert [verb for verb in rule["verbs"] if verb not in verbs] == [], resource
 

@@ -17,6 +17,8 @@ PLURALS = {kind.resource.kind: kind.resource.plural for kind in KINDS}
 NEEDED: dict[str, Manifest] = {
     "FireboltEngine": {"instanceRef": "demo"},
     "FireboltEngineClass": {"template": {}},
+    "FireboltEnginePreset": {"template": {}},
+    "ClusterFireboltEngineClass": {"template": {}},
     "FireboltInstance": {"metadata": {}, "gateway": {}},
 }
 """What a part of a spec leaves out, because the page shows the rest elsewhere."""
@@ -63,6 +65,7 @@ async def test_a_whole_object_is_admitted_and_what_is_said_of_it_stands_in_its_p
     document = shown.document | {"metadata": shown.document["metadata"] | {"namespace": "ns"}}
     async with Rig() as rig:
         rig.reader.put("fireboltengineclasses", "small", spec={"template": {}})
+        rig.reader.put("clusterfireboltengineclasses", "medium", namespace="", spec={"template": {}})
         rig.reader.put("fireboltinstances", "demo", spec={"metadata": {}, "gateway": {}})
         answer = await rig.ask("validate", kind.lower(), a_review(PLURALS[kind], "CREATE", document))
     path = REPOSITORY / shown.place.partition(":")[0]

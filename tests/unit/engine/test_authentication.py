@@ -141,11 +141,11 @@ async def test_an_engine_is_made_with_keys_and_passwords_as_files() -> None:
     assert auth["admin"] == {"name": "firebolt", "password_file": "/secrets/auth/admin/password"}
     assert [key["id"] for key in auth["local"]["signing_keys"]] == ["signing-2", "signing-1"]
     pod = guarded.statefulset(0)["spec"]["template"]["spec"]
-    mounted = {volume["name"]: volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume}
+    mounted = {volume["name"]: volume["secret"] for volume in pod["volumes"] if "secret" in volume}
     assert mounted == {
-        "auth-admin": "admin",
-        "auth-signing-signing-2": secret_name(2),
-        "auth-signing-signing-1": secret_name(1),
+        "auth-admin": {"secretName": "admin", "items": [{"key": "password", "path": "password"}]},
+        "auth-signing-signing-2": {"secretName": secret_name(2)},
+        "auth-signing-signing-1": {"secretName": secret_name(1)},
     }
     assert guarded.keys(0) == ["signing-2", "signing-1"]
     assert (
@@ -187,6 +187,20 @@ async def test_without_what_it_mounts_no_engine_is_made(spoil: Change, message: 
     for _ in range(3):
         await guarded.run()
     assert guarded.said("InstanceReady") == message
+    assert not [request for request in guarded.one.api.requests if request.startswith("apply")]
+
+
+@pytest.mark.parametrize("name", ["other-metadata-postgres-creds", "other-auth-signing", "other-gateway-tls"])
+async def test_a_neighbours_secret_is_not_mounted_before_the_instance_was_judged(name: str) -> None:
+    """The instance was edited a moment ago, and its condition speaks of what was there before."""
+    guarded = Guarded()
+    local = {**AUTH["local"], "admin": {"password": {"name": name, "key": "password"}}}
+    guarded.put_secret(name, {"password": "cGFzc3dvcmQ="})
+    guarded.one.instance = an_instance(1, auth={**AUTH, "local": local})
+    guarded.one.begin()
+    for _ in range(3):
+        await guarded.run()
+    assert f'must not name "{name}"' in guarded.said("InstanceReady")
     assert not [request for request in guarded.one.api.requests if request.startswith("apply")]
 
 

@@ -9,10 +9,12 @@ import msgspec
 from firebolt_operator.api import names
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES
 from firebolt_operator.engine.observe.caches import engine_caches
-from firebolt_operator.engineclass.reconcile import EngineClassReconciler
+from firebolt_operator.engineclass.reconcile import GuardedReconciler
+from firebolt_operator.engineclass.tellers import ClassTeller
 from firebolt_operator.kube.ports import Page, Scope
 from firebolt_operator.kube.set_aside import outline
 from firebolt_operator.policy.bounds import parse_bounds
+from firebolt_operator.policy.guards import CLASS_GUARD
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.runtime.clock import SystemClock
 from firebolt_operator.runtime.controller import Outcome
@@ -53,10 +55,16 @@ async def counted(*engines: bytes) -> Server:
     caches.engine_classes.written(Ref(FIREBOLT_ENGINE_CLASSES, "ns", "big"), msgspec.json.encode(body))
     for engine in engines:
         caches.engines.written(Ref(FIREBOLT_ENGINES, "", ""), engine)
-    reconciler = EngineClassReconciler(
-        classes=caches.engine_classes,
+    reconciler = GuardedReconciler(
+        guard=CLASS_GUARD,
+        objects=caches.engine_classes,
         engines=caches.engines,
-        bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
+        teller=ClassTeller(
+            bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
+            reader=cast("Any", server),
+            writer=cast("Any", server),
+            clock=SystemClock(),
+        ),
         reader=cast("Any", server),
         writer=cast("Any", server),
         clock=SystemClock(),

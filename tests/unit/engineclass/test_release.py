@@ -8,12 +8,15 @@ from typing import Any, cast
 import msgspec
 
 from firebolt_operator.api import names
+from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.engine.observe.caches import engine_caches
-from firebolt_operator.engineclass.reconcile import EngineClassReconciler
+from firebolt_operator.engineclass.reconcile import GuardedReconciler
+from firebolt_operator.engineclass.tellers import ClassTeller
 from firebolt_operator.kube.ports import Page, Scope
 from firebolt_operator.look_again import After
 from firebolt_operator.policy.bounds import ResourceBounds
+from firebolt_operator.policy.guards import CLASS_GUARD
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.manual_clock import ManualClock
 
@@ -37,7 +40,7 @@ class Server:
         return {**manifest, "spec": {"template": {}}}
 
 
-def a_reconciler(server: Server, clock: ManualClock, request_time: timedelta) -> EngineClassReconciler:
+def a_reconciler(server: Server, clock: ManualClock, request_time: timedelta) -> GuardedReconciler[FireboltEngineClass]:
     caches = engine_caches((), "")
     metadata = {
         "name": "big",
@@ -49,10 +52,16 @@ def a_reconciler(server: Server, clock: ManualClock, request_time: timedelta) ->
     }
     body = msgspec.json.encode({"metadata": metadata, "spec": {"template": {}}})
     caches.engine_classes.written(Ref(FIREBOLT_ENGINE_CLASSES, *KEY), body)
-    return EngineClassReconciler(
-        classes=caches.engine_classes,
+    return GuardedReconciler(
+        guard=CLASS_GUARD,
+        objects=caches.engine_classes,
         engines=caches.engines,
-        bounds=ResourceBounds(),
+        teller=ClassTeller(
+            bounds=ResourceBounds(),
+            reader=cast("Any", server),
+            writer=cast("Any", server),
+            clock=clock,
+        ),
         reader=cast("Any", server),
         writer=cast("Any", server),
         clock=clock,

@@ -1,5 +1,6 @@
 """An event that is lost fails nothing, and is counted."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any, cast
@@ -11,6 +12,7 @@ from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import CONFIG_MAPS
 from firebolt_operator.engine.observe.diagnosis import EventLookup
 from firebolt_operator.engine.observe.metrics import EngineMetrics
+from firebolt_operator.errors import OperatorError, TransientError
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.ports import Page, Scope
 from firebolt_operator.kube.set_aside import SetAside
@@ -50,7 +52,10 @@ async def test_given_an_event_that_cannot_be_sent_then_it_is_counted_for_its_con
         identity="test",
     )
     warning = Warn(reason="Odd", action="Look", note="something is odd")
-    await factory.events("fireboltengine").warn(SETTINGS, "uid", warning, now=NOON)
+    sender = factory.events("fireboltengine")
+    await sender.warn(SETTINGS, "uid", warning, now=NOON)
+    while sender._unsent:
+        await asyncio.wait(sender._unsent)
     assert series_with(metrics.registry, "events_lost_total{") == [
         'firebolt_operator_events_lost_total{controller="fireboltengine",why="limited"} 0.0',
         'firebolt_operator_events_lost_total{controller="fireboltengine",why="refused"} 1.0',
@@ -175,3 +180,59 @@ async def test_given_any_number_of_events_then_one_page_of_them_is_read() -> Non
     lookup = EventLookup(cast("Any", reader), EngineMetrics(CollectorRegistry()))
     found = await lookup.warnings_of(ObjectMeta(namespace="ns", name="eng-g0", uid="uid-g0"))
     assert (found, reader.limits) == ([{"type": "Warning", "reason": "FailedCreate", "message": "no"}], [100])
+
+
+class Slow(Sent):
+    """Answers when the test says so, and then the way it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.answers = asyncio.Event()
+        self.error: OperatorError | None = None
+
+    async def create(self, manifest: Manifest, /) -> Manifest:
+        self.asked += 1
+        await self.answers.wait()
+        if self.error is not None:
+            raise self.error
+        return await super().create(manifest)
+
+
+async def test_given_a_server_that_answers_then_an_event_is_sent_before_its_teller_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "MOMENT_SECONDS", 10.0)
+    slow = Slow()
+    sender = EventSender(cast("Any", slow), controller="test", instance="test")
+    asyncio.get_running_loop().call_later(0.01, slow.answers.set)
+    await sender.tell(SETTINGS, "uid", some_news(), now=NOON)
+    assert len(slow.notes) == 1
+
+
+async def test_given_a_server_that_takes_no_events_then_nobody_waits_and_few_are_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "MOST_UNSENT", 10)
+    slow, lost = Slow(), Lost()
+    sender = EventSender(cast("Any", slow), controller="test", instance="test", counter=lost)
+    async with asyncio.timeout(10):
+        for number in range(12):
+            await sender.tell(SETTINGS, "uid", some_news(number), now=NOON)
+    assert (slow.asked, lost.count) == (events.MOST_AT_ONCE, 2)
+    slow.answers.set()
+    await asyncio.wait(sender._unsent)
+    assert [note for _, note in slow.notes] == [some_news(number).note for number in range(10)]
+
+
+async def test_given_a_warning_under_way_then_it_is_not_sent_again_unless_it_was_refused() -> None:
+    slow = Slow()
+    sender = EventSender(cast("Any", slow), controller="test", instance="test")
+    for error in (TransientError("not now"), None):
+        slow.answers.clear()
+        slow.error = error
+        for _ in range(2):
+            await sender.warn(SETTINGS, "uid", an_event(0), now=NOON)
+        slow.answers.set()
+        await asyncio.wait(sender._unsent)
+    assert (slow.asked, len(slow.notes)) == (2, 1)

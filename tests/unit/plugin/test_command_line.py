@@ -67,6 +67,8 @@ def test_versions(idle: PluginHere) -> None:
     [
         ("engine list", ["get"]),
         ("instance list -o json", ["get"]),
+        ("preset list", ["get"]),
+        ("preset get", ["get"]),
         ("engine delete e1", ["delete"]),
         ("engine create e1 --instance i1 --bucket b", ["apply", "wait"]),
         ("engine create e1 --instance i1 --bucket b --replicas 0", ["apply"]),

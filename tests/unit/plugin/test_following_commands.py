@@ -88,3 +88,14 @@ def test_a_recording_becomes_a_page(played: Played, tmp_path: Path, flags: tuple
     assert "The engine went from creating to stable, with 1 changes of its phase on the way." in text
     assert "since the recording began" in text
     assert "<dt>recorded</dt>" in text
+
+
+def test_a_recording_does_not_take_pods_that_are_told_late_for_a_rollout(played: Played, tmp_path: Path) -> None:
+    page = tmp_path / "e1.html"
+    resting = an_engine(status=a_resting_status(readyReplicas=1))
+    rules = a_cluster(tmp_path, None, ("ADDED", resting))
+    rolled = told(tmp_path, "rolled", ("MODIFIED", ROLLING), ("MODIFIED", ARRIVED))
+    rules[0] = (rules[0][0], f"cat {tmp_path}/engine-events; sleep 2; {rolled}")
+    rules[2] = (rules[2][0], f"sleep 1; {rules[2][1]}")
+    played(*rules).says("record", "e1", "--page", str(page), "--until-settled")
+    assert "The engine went from stable to stable, with 2 changes of its phase on the way." in page.read_text()

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from firebolt_operator.refs import Manifest
-from kubectl_firebolt.lists import ENGINES, INSTANCES, Format, listed
+from kubectl_firebolt.lists import ENGINES, INSTANCES, PRESETS, Format, listed
 from tests.support.plugin import a_condition, an_engine
 
 FRESH = an_engine("new", spec={"engineClassRef": "small"}, status={})
@@ -60,3 +60,9 @@ def test_json_is_indented() -> None:
 def test_instances_have_one_table(form: Format) -> None:
     assert listed(INSTANCES, [INSTANCE], form) == "NAME   PHASE   READY\ni1     Ready   -"
     assert listed(INSTANCES, [], form) == "NAME   PHASE   READY"
+
+
+def test_a_preset_tells_how_many_engines_it_concerns() -> None:
+    preset: Manifest = {"metadata": {"name": "firebolt"}, "status": {"boundEngines": 3}}
+    assert listed(PRESETS, [preset], Format.TABLE) == "NAME       BOUND   READY\nfirebolt   3       -"
+    assert listed(PRESETS, [preset], Format.NAME) == "fireboltenginepreset/firebolt"

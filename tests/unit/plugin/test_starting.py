@@ -40,8 +40,21 @@ def test_nodes_to_start(engine: Manifest, engine_class: Manifest | None, nodes: 
     assert nodes_to_start(engine, engine_class) == nodes
 
 
+@pytest.mark.parametrize(
+    ("nodes", "flag"),
+    [
+        pytest.param(2, "", id="as-last-applied"),
+        pytest.param(3, " --replicas 3", id="scaled-since"),
+    ],
+)
+def test_what_nobody_could_tell_afterwards_is_told_with_the_stop(nodes: int, flag: str) -> None:
+    engine = applied(json.dumps({"spec": {"replicas": 2}}))
+    engine["spec"]["replicas"] = nodes
+    assert after_stop(engine, None).endswith(f"kubectl firebolt engine start e1{flag}")
+
+
 def test_what_starts_a_stopped_engine_again() -> None:
-    assert after_stop(an_engine(), None).endswith("kubectl firebolt engine start e1")
+    assert after_stop(an_engine(spec={"replicas": 0}), None).endswith("kubectl firebolt engine start e1")
     parked = an_engine(spec={"autoStop": PARKING})
     assert after_stop(parked, None) == "auto-stop is on: the next query through the gateway starts it again"
     scheduled = an_engine(spec={"autoStop": PARKING | {"schedule": [{"start": "08:00", "end": "18:00"}]}})

@@ -14,6 +14,7 @@ from tests.unit.policy.builders import AUTH, paths
 RETAIN = "spec.auth.local.signingKeys.retainDuration"
 SIZE = "spec.auth.local.signingKeys.certManager.size"
 ALGORITHM = "spec.auth.local.signingAlgorithm"
+NEIGHBOURS = "other-auth-signing"
 MAPPING = "spec.auth.oidc.providers[{}].usernameMapping"
 
 
@@ -30,6 +31,10 @@ def a_provider(name: str = "okta", mapping: str = "{{ email }}", **fields: Any) 
 def with_oidc(*providers: Manifest, jwt: Manifest | None = None, **auth: Any) -> AuthSpec:
     oidc: Manifest = {"providers": list(providers)} | ({"jwt": jwt} if jwt else {})
     return msgspec.convert({**AUTH, "oidc": oidc, **auth}, AuthSpec)
+
+
+def is_ours(name: str) -> bool:
+    return name == NEIGHBOURS
 
 
 def a_spec(document: Manifest) -> AuthSpec:
@@ -62,6 +67,17 @@ def a_spec(document: Manifest) -> AuthSpec:
         pytest.param(
             with_oidc(a_provider(jwks={"cacheTTL": "1d"}, discovery={"refreshInterval": "1d"})), id="provider-durations"
         ),
+        pytest.param(
+            with_oidc(
+                a_provider(
+                    discoveryURL=None,
+                    target={"discoveryURL": "https://login.example.com"},
+                    exchange={"discoveryURL": "https://exchange.example.com"},
+                    roleMapping={"map": [{"value": "a", "role": "b"}]},
+                )
+            ),
+            id="two-hops-and-roles",
+        ),
         *(
             pytest.param(with_oidc(a_provider("a", mapping), a_provider("b", mapping)), id=f"two-with-{mapping}")
             for mapping in ("{{ iss }}|{{ sub }}", "{{iss}}|{{sub}}", "{{  iss  }}-{{ email }}")
@@ -69,7 +85,7 @@ def a_spec(document: Manifest) -> AuthSpec:
     ],
 )
 def test_accepted(auth: AuthSpec | None) -> None:
-    assert aggregate(check_auth(auth)) == ""
+    assert aggregate(check_auth(auth, is_ours)) == ""
 
 
 @pytest.mark.parametrize(
@@ -87,6 +103,11 @@ def test_accepted(auth: AuthSpec | None) -> None:
             an_auth(admin={"password": {"name": "", "key": ""}}),
             ["spec.auth.local.admin.password.name", "spec.auth.local.admin.password.key"],
             id="no-password",
+        ),
+        pytest.param(
+            an_auth(admin={"password": {"name": NEIGHBOURS, "key": "tls.key"}}),
+            ["spec.auth.local.admin.password.name"],
+            id="a-password-of-ours",
         ),
         pytest.param(an_auth(signingKeys=None), ["spec.auth.local.signingKeys"], id="no-signing-keys"),
         pytest.param(an_auth(signingAlgorithm="RS256"), [ALGORITHM], id="rs256-with-ecdsa"),
@@ -130,6 +151,14 @@ def test_accepted(auth: AuthSpec | None) -> None:
             with_oidc(a_provider(mapping="{{ iss }}"), a_provider(mapping="{{ iss }}")),
             ["spec.auth.oidc.providers[1].name"],
             id="two-of-one-name",
+        ),
+        pytest.param(
+            with_oidc(a_provider(target={"discoveryURL": "https://login.example.com"})),
+            ["spec.auth.oidc.providers[0].target"],
+            id="two-first-servers",
+        ),
+        pytest.param(
+            with_oidc(a_provider(discoveryURL=None)), ["spec.auth.oidc.providers[0].target"], id="no-first-server"
         ),
         pytest.param(an_auth(keys={"rotationInterval": "720h"}), [RETAIN], id="rotation-without-retention"),
         pytest.param(an_auth(keys={"retainDuration": "24h"}), [RETAIN], id="retention-without-rotation"),
@@ -176,15 +205,15 @@ def test_accepted(auth: AuthSpec | None) -> None:
     ],
 )
 def test_refused(auth: AuthSpec, expected: list[str]) -> None:
-    assert paths(check_auth(auth)) == expected
+    assert paths(check_auth(auth, is_ours)) == expected
 
 
 def test_words() -> None:
-    assert aggregate(check_auth(an_auth(signingAlgorithm="RS256"))) == (
+    assert aggregate(check_auth(an_auth(signingAlgorithm="RS256"), is_ours)) == (
         'spec.auth.local.signingAlgorithm: Invalid value: "RS256": requires signingKeys.certManager.algorithm=RSA,'
         ' got "ECDSA"'
     )
-    assert aggregate(check_auth(an_auth(keys={"rotationInterval": "720h", "retainDuration": "24h"}))) == (
+    assert aggregate(check_auth(an_auth(keys={"rotationInterval": "720h", "retainDuration": "24h"}), is_ours)) == (
         'spec.auth.local.signingKeys.retainDuration: Invalid value: "24h0m0s": must be at least maxTokenAge +'
         " clockSkewTolerance (24h0m30s)"
     )

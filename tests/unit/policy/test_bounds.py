@@ -7,7 +7,7 @@ import pytest
 from firebolt_operator.errors import ConfigurationError
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds, parse_bounds
 from firebolt_operator.policy.field_errors import aggregate
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import class_template, preset_template
 from firebolt_operator.refs import Manifest
 from tests.unit.policy.builders import a_container, a_template, paths
 
@@ -48,7 +48,7 @@ def only(*, cpu: str = "", memory: str = "", ephemeral_storage: str = "") -> Res
     ],
 )
 def test_within_bounds(template: Manifest | None, bounds: ResourceBounds) -> None:
-    assert check_bounds(template, None, bounds) == []
+    assert check_bounds(template, (), bounds) == []
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_within_bounds(template: Manifest | None, bounds: ResourceBounds) -> Non
     ],
 )
 def test_beyond_bounds(template: Manifest, bounds: ResourceBounds, expected: str) -> None:
-    assert aggregate(check_bounds(template, None, bounds)) == expected
+    assert aggregate(check_bounds(template, (), bounds)) == expected
 
 
 def test_requests_come_before_limits_and_names_are_sorted() -> None:
     amounts: Manifest = {"memory": "9Gi", "ephemeral-storage": "9Gi", "cpu": "9"}
     template = asking(limits=amounts, requests=amounts)
     bounds = only(cpu="1", memory="1Gi", ephemeral_storage="1Gi")
-    assert paths(check_bounds(template, None, bounds)) == [
+    assert paths(check_bounds(template, (), bounds)) == [
         f"{BASE}.{field}.{name}" for field in ("requests", "limits") for name in ("cpu", "ephemeral-storage", "memory")
     ]
 
@@ -119,7 +119,7 @@ def test_requests_come_before_limits_and_names_are_sorted() -> None:
     ],
 )
 def test_an_inherited_excess_names_the_class_and_the_way_out(own: Manifest | None) -> None:
-    inherited = ClassTemplate(name="large", template=limits(cpu="64"))
+    inherited = [class_template("large", limits(cpu="64"))]
     assert aggregate(check_bounds(own, inherited, only(cpu="32"))) == (
         f'{BASE}.limits.cpu: Invalid value: "64": exceeds operator-configured maximum 32'
         ' (inherited from FireboltEngineClass "large"; set spec.template on this engine to override)'
@@ -135,11 +135,11 @@ def test_an_inherited_excess_names_the_class_and_the_way_out(own: Manifest | Non
     ],
 )
 def test_an_engine_that_sets_any_resources_inherits_none(own: Manifest) -> None:
-    assert check_bounds(own, ClassTemplate(name="large", template=limits(cpu="64")), only(cpu="32")) == []
+    assert check_bounds(own, [class_template("large", limits(cpu="64"))], only(cpu="32")) == []
 
 
 def test_a_class_that_asks_for_nothing_is_fine() -> None:
-    assert check_bounds(None, ClassTemplate(name="small", template=None), only(cpu="1")) == []
+    assert check_bounds(None, [class_template("small", None)], only(cpu="1")) == []
 
 
 def test_bounds_are_kept_in_canonical_form_and_zero_and_empty_mean_none() -> None:
@@ -164,3 +164,12 @@ def test_a_bad_bound_ends_the_start_up_and_names_flag_and_value(flag: str, value
 def test_of_two_bad_bounds_the_first_is_named() -> None:
     with pytest.raises(ConfigurationError, match="--engine-max-memory"):
         parse_bounds(cpu="1", memory="x", ephemeral_storage="y")
+
+
+def test_the_highest_that_asks_for_anything_counts_and_is_named() -> None:
+    large, small = class_template("large", limits(cpu="64")), class_template("small", limits(cpu="1"))
+    assert aggregate(check_bounds(None, [preset_template("firebolt", limits(cpu="48")), small], only(cpu="32"))) == (
+        f'{BASE}.limits.cpu: Invalid value: "48": exceeds operator-configured maximum 32'
+        ' (inherited from FireboltEnginePreset "firebolt"; set spec.template on this engine to override)'
+    )
+    assert check_bounds(None, [preset_template("firebolt", limits(cpu="8")), large], only(cpu="32")) == []

@@ -20,7 +20,7 @@ def on_class(template: Manifest) -> list[FieldError]:
 
 
 def on_engine(template: Manifest) -> list[FieldError]:
-    return check_engine_template(an_engine_spec(template), None, frozenset())
+    return check_engine_template(an_engine_spec(template), (), frozenset())
 
 
 @pytest.fixture(params=[on_class, on_engine], ids=["class", "engine"])

@@ -17,7 +17,7 @@ from firebolt_operator.policy.engine_checks import (
     dropped_volumes,
 )
 from firebolt_operator.policy.field_errors import aggregate
-from firebolt_operator.policy.inherited import ClassTemplate, FoundClass
+from firebolt_operator.policy.inherited import FoundClass, Inherited, class_template
 from firebolt_operator.policy.protected_secrets import protected_secret_names
 from firebolt_operator.refs import Manifest
 from tests.unit.policy.builders import (
@@ -38,8 +38,8 @@ SIGNING = an_instance(auth=AUTH, status=with_signing_keys("key-secret"))
 PROTECTED = protected_secret_names(SIGNING)
 
 
-def a_class(template: Manifest | None) -> ClassTemplate:
-    return ClassTemplate(name="large", template=template)
+def a_class(template: Manifest | None) -> Inherited:
+    return [class_template("large", template)]
 
 
 def found_class(template: Manifest, **spec: Any) -> FoundClass:
@@ -114,14 +114,14 @@ def test_a_volume_that_reaches_a_signing_key(source: Manifest) -> None:
         " operator mounts itself; use a Secret of your own"
     )
     assert aggregate(check_engine_admission(spec, None, SIGNING, NO_BOUNDS)) == expected
-    assert aggregate(dropped_volumes(spec, None, PROTECTED)) == expected
-    assert check_engine_template(spec, None, PROTECTED) == []
+    assert aggregate(dropped_volumes(spec, (), PROTECTED)) == expected
+    assert check_engine_template(spec, (), PROTECTED) == []
 
 
 def test_a_volume_with_the_users_own_secret_is_kept() -> None:
     spec = an_engine_spec(a_template(volumes=[a_secret_volume("v", "my-secret")]))
     assert check_engine_admission(spec, None, SIGNING, NO_BOUNDS) == []
-    assert dropped_volumes(spec, None, PROTECTED) == []
+    assert dropped_volumes(spec, (), PROTECTED) == []
 
 
 def test_admission_knows_no_secret_before_the_instance_exists() -> None:
@@ -133,7 +133,7 @@ def test_without_authentication_the_admin_secret_may_be_mounted() -> None:
     spec = an_engine_spec(a_template(volumes=[a_secret_volume("v", "admin-password")]))
     instance = an_instance(auth={**AUTH, "enabled": False})
     assert check_engine_admission(spec, None, instance, NO_BOUNDS) == []
-    assert dropped_volumes(spec, None, protected_secret_names(instance)) == []
+    assert dropped_volumes(spec, (), protected_secret_names(instance)) == []
 
 
 def test_admission_judges_by_shape_like_the_controller() -> None:
@@ -148,18 +148,18 @@ def test_admission_judges_by_shape_like_the_controller() -> None:
         "spec.template.spec.volumes[1]",
         "spec.template.spec.containers[0]",
     ]
-    assert paths(dropped_volumes(spec, None, PROTECTED)) == [
+    assert paths(dropped_volumes(spec, (), PROTECTED)) == [
         "spec.template.spec.volumes[0]",
         "spec.template.spec.volumes[1]",
     ]
-    assert paths(check_engine_template(spec, None, PROTECTED)) == ["spec.template.spec.containers[0]"]
+    assert paths(check_engine_template(spec, (), PROTECTED)) == ["spec.template.spec.containers[0]"]
 
 
 def test_without_an_instance_the_controller_still_knows_the_shapes() -> None:
     spec = an_engine_spec(
         a_template(volumes=[a_secret_volume("v", "eng-g1-engine-tls"), a_secret_volume("w", "key-secret")])
     )
-    assert paths(dropped_volumes(spec, None, frozenset())) == ["spec.template.spec.volumes[0]"]
+    assert paths(dropped_volumes(spec, (), frozenset())) == ["spec.template.spec.volumes[0]"]
 
 
 NEIGHBOURS = "neighbour-metadata-postgres-creds"
@@ -179,7 +179,7 @@ def test_what_belongs_to_the_database_of_another_instance_is_out_of_reach(on_cla
     )
     base = "spec.engineClassRef.template" if on_class else "spec.template"
     spec = an_engine_spec(None if on_class else template)
-    inherited = a_class(template) if on_class else None
+    inherited = a_class(template) if on_class else ()
     assert paths(check_engine_template(spec, inherited, PROTECTED)) == [
         f"{base}.spec.containers[{index}]" for index in range(2)
     ]
@@ -230,7 +230,7 @@ def test_reading_a_guarded_secret_into_the_environment_blocks_the_engine(
 ) -> None:
     base = "spec.engineClassRef.template" if on_class else "spec.template"
     spec = an_engine_spec(None if on_class else template)
-    errors = check_engine_template(spec, a_class(template) if on_class else None, PROTECTED)
+    errors = check_engine_template(spec, a_class(template) if on_class else (), PROTECTED)
     assert aggregate(errors) == (
         f'{base}.spec.{path}: Forbidden: container "{container}" reads Secret "{secret}" into its environment,'
         " which is for the engine operator only; use a Secret of your own"
@@ -251,7 +251,7 @@ def test_one_error_per_container_and_secret() -> None:
     twice = {**from_env("key-secret"), **from_env_from("key-secret")}
     both: Manifest = {**from_env("key-secret"), **from_env_from("admin-password")}
     spec = an_engine_spec(a_template(a_container("one", **twice), a_container("two", **both)))
-    assert paths(check_engine_template(spec, None, PROTECTED)) == [
+    assert paths(check_engine_template(spec, (), PROTECTED)) == [
         "spec.template.spec.containers[0]",
         "spec.template.spec.containers[1]",
         "spec.template.spec.containers[1]",

@@ -137,13 +137,28 @@ def test_secrets_of_a_container_env_first_each_once() -> None:
         ("my-gw-engine-tls", True),
         ("inst-engine-tls", False),
         ("my-own-engine-tls", False),
-        ("engine-a-g1-gateway-tls", False),
         ("eng-g1-config", False),
         ("", False),
     ],
 )
 def test_shape_of_a_generations_certificate(name: str, expected: bool) -> None:
     assert is_generation_tls_secret(name) is expected
+    assert is_protected(name, frozenset()) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("inst-gateway-tls", True),
+        ("engine-a-g1-gateway-tls", True),
+        ("-gateway-tls", False),
+        ("gateway-tls", False),
+        ("inst-gateway-tls-copy", False),
+        ("my-gateway-certificate", False),
+    ],
+)
+def test_shape_of_a_gateways_certificate(name: str, expected: bool) -> None:
+    assert not is_generation_tls_secret(name)
     assert is_protected(name, frozenset()) is expected
 
 
@@ -208,6 +223,14 @@ def test_an_empty_reference_guards_nothing() -> None:
 )
 def test_provisioned_secrets_are_those_the_operator_makes(tls: Manifest | None, expected: set[str]) -> None:
     assert provisioned_secret_names(an_instance(auth=AUTH, tls=tls, status=STATUS)) == expected
+
+
+def test_certificates_are_guarded_before_they_are_issued() -> None:
+    fresh = an_instance(tls={"engine": CERT_MANAGER, "gateway": CERT_MANAGER})
+    assert provisioned_secret_names(fresh) == {"inst-engine-tls", "inst-gateway-tls"}
+    assert protected_secret_names(fresh) > {"inst-engine-tls", "inst-gateway-tls"}
+    own = an_instance(tls={"gateway": {"enabled": True, "secretRef": {"name": "inst-gateway-tls"}}})
+    assert provisioned_secret_names(own) == frozenset()
 
 
 def test_a_volume_is_left_out_when_any_of_its_secrets_is_guarded() -> None:

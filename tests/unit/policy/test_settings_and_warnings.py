@@ -12,10 +12,11 @@ from firebolt_operator.api.engine_class import EngineClassSpec
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.engine.decide.spec_problems import spec_problems
 from firebolt_operator.policy.bounds import ResourceBounds
-from firebolt_operator.policy.class_checks import check_class_admission, check_class_guard
+from firebolt_operator.policy.class_checks import check_class_admission
 from firebolt_operator.policy.engine_checks import check_engine_admission, check_new_binding, check_settings
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.gateway_limits import check_gateway_write, is_gateway_account
+from firebolt_operator.policy.guards import check_is_guarded
 from firebolt_operator.policy.inherited import FoundClass
 from firebolt_operator.policy.warnings import class_warnings, engine_warnings, instance_warnings
 from firebolt_operator.refs import Manifest, Ref
@@ -133,8 +134,8 @@ def test_a_class_that_is_being_deleted_takes_no_new_engines(
 
 def test_a_class_without_its_finalizer_is_not_deleted_yet() -> None:
     large = Ref(FIREBOLT_ENGINE_CLASSES, "ns", "large")
-    assert check_class_guard(large, is_guarded=True) == []
-    assert "try again" in aggregate(check_class_guard(large, is_guarded=False))
+    assert check_is_guarded(large, is_guarded=True) == []
+    assert "try again" in aggregate(check_is_guarded(large, is_guarded=False))
 
 
 @pytest.mark.parametrize(
@@ -184,9 +185,8 @@ def test_warnings_of_classes_and_instances() -> None:
     zone = a_class_spec(template=template, **auto_stop(timeZone="X"))
     assert ["timeZone" in each or "image" in each for each in class_warnings(zone)] == [True, True]
     assert class_warnings(None) == []
-    spec = an_instance_spec(gateway={"template": template}, auth={"enabled": True}, tls={"engine": {"enabled": True}})
+    spec = an_instance_spec(gateway={"template": template})
     assert [each.partition(":")[0] for each in instance_warnings(spec)] == [
-        "spec.tls.engine.enabled",
         "spec.gateway.template.spec.containers[0].image",
     ]
 

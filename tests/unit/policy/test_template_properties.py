@@ -12,7 +12,7 @@ from firebolt_operator.policy.bounds import check_bounds, parse_bounds
 from firebolt_operator.policy.component_rules import ENGINE, GATEWAY, METADATA, METADATA_FIELDS, ComponentRules
 from firebolt_operator.policy.engine_checks import check_engine_template, dropped_volumes
 from firebolt_operator.policy.field_errors import MAX_TEXT, MOST_ERRORS, Path, aggregate
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import class_template
 from firebolt_operator.policy.instance_checks import check_instance, rejected_component
 from firebolt_operator.policy.owned_fields import check_owned_fields
 from firebolt_operator.refs import Manifest
@@ -77,9 +77,9 @@ mistyped_templates = mistyped(
 @settings(max_examples=300)
 @given(template=mistyped_templates)
 def test_a_mistyped_template_raises_nothing(template: Any) -> None:
-    inherited = ClassTemplate(name="c", template=template)
+    inherited = [class_template("c", template)]
     findings = [error for rules in (ENGINE, GATEWAY, METADATA) for error in check_owned_fields(template, BASE, rules)]
-    findings += check_bounds(template, None, BOUNDS) + check_bounds(None, inherited, BOUNDS)
+    findings += check_bounds(template, (), BOUNDS) + check_bounds(None, inherited, BOUNDS)
     aggregate(findings)
     if isinstance(template, dict):
         check_everywhere(template)
@@ -87,7 +87,7 @@ def test_a_mistyped_template_raises_nothing(template: Any) -> None:
 
 def check_everywhere(template: Manifest) -> None:
     spec = an_engine_spec(template)
-    inherited = ClassTemplate(name="c", template=template)
+    inherited = [class_template("c", template)]
     instance = an_instance(metadata={"template": template}, gateway={"template": template})
     aggregate(check_engine_template(spec, inherited, {"data"}) + dropped_volumes(spec, inherited, {"data"}))
     aggregate(check_instance(instance))

@@ -22,19 +22,37 @@ def of(count: int, where: str) -> Manifest:
             return a_template(*entries, a_container("side"))
         case "sources":
             return a_template(volumes=[{"name": "all", "projected": {"sources": entries}}])
+        case "imagePullSecrets" | "hostAliases" | "topologySpreadConstraints" | "tolerations":
+            pod: Manifest = {where: entries}
+            return a_template(a_container("side"), **pod)
         case _:
             return a_template(initContainers=[a_container("first", **{where: entries})])
 
 
 @pytest.mark.parametrize(
-    "where", ["volumes", "containers", "initContainers", "env", "envFrom", "volumeMounts", "sources"]
+    "where",
+    [
+        "volumes",
+        "containers",
+        "initContainers",
+        "env",
+        "envFrom",
+        "volumeMounts",
+        "ports",
+        "args",
+        "sources",
+        "imagePullSecrets",
+        "hostAliases",
+        "topologySpreadConstraints",
+        "tolerations",
+    ],
 )
 def test_every_entry_counts(where: str) -> None:
     most, more = of(MOST_ENTRIES, where), of(MOST_ENTRIES + 1, where)
     assert (check_size(most, BASE), manageable(most)) == ([], most)
     assert manageable(more) is None
     assert aggregate(check_size(more, BASE)) == (
-        "spec.template.spec: Forbidden: more than 10000 containers, volumes, mounts and environment variables in all;"
+        "spec.template.spec: Forbidden: more than 10000 containers, volumes, mounts and other entries of lists in all;"
         " remove some"
     )
 

@@ -25,7 +25,7 @@ def tls(where: str, **listener: Any) -> Manifest:
         pytest.param({"engine": {"enabled": False, **ISSUED, "dnsNames": ["x"]}}, id="off-with-an-issuer"),
         pytest.param({"engine": ON, "gateway": ON}, id="issued"),
         pytest.param(
-            tls("gateway", enabled=True, secretRef={"name": "my-gateway-tls"}), id="a-certificate-of-ones-own"
+            tls("gateway", enabled=True, secretRef={"name": "my-certificate"}), id="a-certificate-of-ones-own"
         ),
         pytest.param(tls("gateway", enabled=True, secretRef={"name": "my-own-engine-tls"}), id="no-generations-name"),
         pytest.param(tls("gateway", **ON, clientCASecretRef={"name": "clients"}), id="mutual"),
@@ -34,6 +34,8 @@ def tls(where: str, **listener: Any) -> Manifest:
         ),
         pytest.param(tls("engine", **ON, crlSecretRef={"name": "crl"}), id="engine-crl"),
         pytest.param(tls("engine", **ON, dnsNames=["x"]), id="engine-names-are-ignored"),
+        pytest.param(tls("gateway", **ON, dnsNames=["x", "a.B-1.example.com", "*.example.com"]), id="names"),
+        pytest.param(tls("gateway", **ON, dnsNames=["x"] * 64), id="as-many-names-as-may-be"),
     ],
 )
 def test_accepted(spec: Manifest) -> None:
@@ -48,6 +50,16 @@ def test_accepted(spec: Manifest) -> None:
         pytest.param(
             tls("gateway", enabled=True, secretRef={}), ["spec.tls.gateway.secretRef.name"], id="a-nameless-secret"
         ),
+        pytest.param(
+            tls(
+                "gateway",
+                **ON,
+                dnsNames=["", "a b", "a..b", "*", "a.*.b", "-a", "x" * 64, "a." * 127 + "b", "y", "z\n"],
+            ),
+            [f"spec.tls.gateway.dnsNames[{index}]" for index in (*range(8), 9)],
+            id="no-dns-names",
+        ),
+        pytest.param(tls("gateway", **ON, dnsNames=["x"] * 65), ["spec.tls.gateway.dnsNames"], id="too-many-names"),
         pytest.param(tls("gateway", **ON, secretRef={"name": "x"}), ["spec.tls.gateway.secretRef"], id="two-sources"),
         pytest.param(
             tls("engine", enabled=True, secretRef={"name": "x"}), ["spec.tls.engine.secretRef"], id="engine-secret"
@@ -84,7 +96,13 @@ def test_accepted(spec: Manifest) -> None:
             pytest.param(
                 tls("gateway", enabled=True, secretRef={"name": name}), ["spec.tls.gateway.secretRef"], id=name
             )
-            for name in ("inst-auth-signing", "engine-a-g1-engine-tls", "other-auth-signing-signing-3")
+            for name in (
+                "inst-auth-signing",
+                "engine-a-g1-engine-tls",
+                "other-auth-signing-signing-3",
+                "other-metadata-postgres-creds",
+                "other-gateway-tls",
+            )
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.kube.set_aside import metadata_alone
+from firebolt_operator.policy.guards import CLASS_GUARD
 from firebolt_operator.reconciling.bound_engines import fetch_bound_engines
 from firebolt_operator.refs import Ref
 from tests.unit.runtime.memory_reader import MemoryReader
@@ -18,6 +19,6 @@ async def test_an_engine_of_which_only_metadata_can_be_had_is_counted() -> None:
     reader = MemoryReader()
     reader.objects["ns", "a"] = an_engine("a", "large")
     reader.objects["ns", "b"] = an_engine("b", "another")
-    assert await fetch_bound_engines(CLASS, reader) == 1
+    assert await fetch_bound_engines(CLASS_GUARD, CLASS, reader) == 1
     reader.objects["ns", "c"] = metadata_alone(an_engine("c", "another"))
-    assert await fetch_bound_engines(CLASS, reader) == 2
+    assert await fetch_bound_engines(CLASS_GUARD, CLASS, reader) == 2

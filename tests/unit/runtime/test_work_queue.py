@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from firebolt_operator.runtime.work_queue import QUICK_RETRIES, Priority, WorkQueue
+from firebolt_operator.runtime.work_queue import FAIR_SHARE, QUICK_RETRIES, Priority, WorkQueue
 from tests.support.manual_clock import ManualClock, idle
 from tests.support.recorders import QueueNotes
 
@@ -64,6 +64,23 @@ async def test_given_endless_events_then_a_resync_is_not_starved() -> None:
         queue.add(f"urgent-{number}", URGENT)
         taken += await take(queue)
     assert taken.index("poll") == 9
+
+
+@pytest.mark.parametrize("general", range(5))
+async def test_given_endless_urgent_keys_and_workers_for_them_alone_then_the_fair_turn_is_not_theirs(
+    general: int,
+) -> None:
+    """Whichever of the workers it would fall to by counting."""
+    clock = ManualClock()
+    queue = a_queue(clock)
+    queue.add("resync", RESYNC)
+    taken = list[str]()
+    for number in range(4 * FAIR_SHARE):
+        clock.elapsed += 1
+        queue.add(f"urgent {number}", URGENT)
+        queue.add(f"urgent {number} too", URGENT)
+        taken += await take(queue, lowest=RESYNC if number % 5 == general else URGENT)
+    assert "resync" in taken[: 2 * FAIR_SHARE]
 
 
 async def test_given_groups_then_they_take_turns_and_a_crowd_keeps_nobody_waiting() -> None:

@@ -144,6 +144,34 @@ async def test_given_a_flap_while_envoy_is_asked_when_endpoints_return_then_the_
     assert held.result() == RELEASED
 
 
+async def test_given_endpoints_that_go_before_envoy_knows_them_then_whoever_waits_is_asked_for_again(
+    bench: Bench,
+) -> None:
+    bench.routes.is_open = False
+    async with running(bench) as group:
+        held = group.create_task(bench.handler.answer("eng"))
+        await idle()
+        bench.point("eng", "10.0.0.1")
+        for book in (bench.books.known, bench.books.strangers):
+            book.forget("eng")  # as the agent does when endpoints appear
+        late = group.create_task(bench.handler.answer("eng"))
+        await idle()
+        assert bench.demanded == ["eng"]
+        bench.point("eng")
+        assert bench.demanded == ["eng", "eng"]
+        bench.routes.is_open = True
+        bench.point("eng", "10.0.0.2")
+        await bench.clock.advance(1.0)
+    assert results((held, late)) == {RELEASED}
+
+
+async def test_given_nobody_who_waits_when_endpoints_go_then_nobody_is_woken(bench: Bench) -> None:
+    bench.point("up")
+    bench.point("eng", "10.0.0.1")
+    bench.point("eng")
+    assert bench.demanded == []
+
+
 async def test_given_no_engine_when_the_timeout_passes_then_the_query_is_refused(bench: Bench) -> None:
     async with running(bench) as group:
         held = group.create_task(bench.handler.answer("eng"))

@@ -3,7 +3,6 @@
 from typing import Any
 
 from firebolt_operator.admission.decide.answers import PASSED, Allowed
-from firebolt_operator.api.names import FINALIZER_ENGINE_CLASS
 from firebolt_operator.refs import Manifest
 
 
@@ -15,14 +14,14 @@ def instance_defaults(instance: Manifest, new_id: str) -> Allowed:
     return Allowed(patch=({"op": "add", "path": "/spec/id", "value": new_id},))
 
 
-def class_defaults(engine_class: Manifest) -> Allowed:
-    """With its finalizer from the start, a class is never gone before somebody has looked for its engines."""
-    metadata = engine_class.get("metadata")
+def guarded_defaults(guarded: Manifest, finalizer: str) -> Allowed:
+    """With its finalizer from the start, it is never gone before somebody has looked for its engines."""
+    metadata = guarded.get("metadata")
     if not isinstance(metadata, dict):
         return PASSED
     finalizers: Any = metadata.get("finalizers")
     if not finalizers:
-        return Allowed(patch=({"op": "add", "path": "/metadata/finalizers", "value": [FINALIZER_ENGINE_CLASS]},))
-    if not isinstance(finalizers, list) or FINALIZER_ENGINE_CLASS in finalizers:
+        return Allowed(patch=({"op": "add", "path": "/metadata/finalizers", "value": [finalizer]},))
+    if not isinstance(finalizers, list) or finalizer in finalizers:
         return PASSED
-    return Allowed(patch=({"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER_ENGINE_CLASS},))
+    return Allowed(patch=({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer},))

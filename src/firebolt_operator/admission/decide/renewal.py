@@ -58,7 +58,7 @@ class Authority:
 class Serving:
     issuer: str  # fingerprint of the authority; empty if it is none of those that are held
     names: frozenset[str]
-    span: Span
+    span: Span  # not beyond that of the authority
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,9 @@
 """May engines be given this signing key? Who made it, and is it the one that was there before?
 
-Names of keys can be guessed, and cert-manager adopts a private key that it finds. Whoever may create Secrets could
+Names of keys can be guessed, and cert-manager may adopt a private key that it finds. Whoever may write Secrets could
 choose the key that signs an instance's tokens: annotations prove nothing, creation times come from the API server.
+So a key that was witnessed and is another one now counts as lost, whoever replaced it: nothing tells cert-manager's
+from anybody else's.
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,6 @@ ACTION = "Reconcile"
 @dataclass(frozen=True, slots=True)
 class Usable:
     key: SigningKeyStatus  # as witnessed now
-    warnings: tuple[Warn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,23 @@ class Rejected:
     warnings: tuple[Warn, ...] = ()
 
 
-Material = Usable | NotYet | Rejected
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Its Secret holds another key than the one that was witnessed."""
+
+    key: SigningKeyStatus
+    warnings: tuple[Warn, ...]
+
+
+Material = Usable | NotYet | Rejected | Lost
 
 
 def judge_material(key: SigningKeyStatus, issued: Issued) -> Material:
     secret, certificate = issued.secret, issued.certificate
     if secret is None or not secret.has(names.KEY_PRIVATE_KEY):
         return NotYet()
+    if _is_another(key, secret):
+        return _lost(key)
     if _is_witnessed(key, secret):
         # The key that engines use already: a renewal that fails, or cert-manager being away, changes nothing about it.
         return Usable(key)
@@ -48,6 +59,11 @@ def judge_material(key: SigningKeyStatus, issued: Issued) -> Material:
         return NotYet()
     problem = _provenance_problem(key, certificate, secret)
     return _rejected(key, problem) if problem else _witnessed(key, secret)
+
+
+def _is_another(key: SigningKeyStatus, secret: IssuedSecret) -> bool:
+    known, found = key.observed_public_key_fingerprint, secret.public_key
+    return bool(known and found) and known != found
 
 
 def _is_witnessed(key: SigningKeyStatus, secret: IssuedSecret) -> bool:
@@ -78,9 +94,12 @@ def _witnessed(key: SigningKeyStatus, secret: IssuedSecret) -> Usable | NotYet:
     if not found:
         # Engines do not start with a key whose certificate cannot be read, so a new one is not shown to them.
         return Usable(key) if known else NotYet()
+    return Usable(replaced(key, observed_public_key_fingerprint=found))
+
+
+def _lost(key: SigningKeyStatus) -> Lost:
     note = (
-        f"the public key of {key.id} in Secret {key.secret_name} changed under the same key id: tokens that the former "
-        "one signed are refused from now on; engines roll onto the new one"
+        f"Secret {key.secret_name} holds another key than the one that was issued as {key.id}: it is deleted and never "
+        f"used, tokens that {key.id} signed are refused from now on, and engines roll onto another key"
     )
-    regenerated = Warn(reason=EventReason.SIGNING_KEY_MATERIAL_REGENERATED, action=ACTION, note=note)
-    return Usable(replaced(key, observed_public_key_fingerprint=found), (regenerated,) if known else ())
+    return Lost(key, (Warn(reason=EventReason.SIGNING_KEY_MATERIAL_REGENERATED, action=ACTION, note=note),))

@@ -91,15 +91,17 @@ class Rotation:
             phase=SigningKeyPhase.VALIDATION_ONLY.value,
         )
         found = judge_material(key, self.situation.of(key.secret_name))
+        # Asked for in any case: what somebody else asked for under that name is found out by it, and never recorded.
+        writes = (EnsureCertificate(key, is_new=True),)
         if not isinstance(found, Usable):
             warnings = found.warnings if isinstance(found, Rejected) else ()
-            return replace(self._resting(POLL), writes=(EnsureCertificate(key),), warnings=warnings)
+            return replace(self._resting(POLL), writes=writes, warnings=warnings)
         minted = msgspec.structs.replace(
             self._settled(),
             signing_keys=[*self.status.signing_keys, found.key],
             signing_key_generation=self.status.signing_key_generation + 1,
         )
-        return Progress(status=minted, look_again=AtOnce(), writes=(EnsureCertificate(key),))
+        return Progress(status=minted, look_again=AtOnce(), writes=writes)
 
     def _promote_when_usable(self, active: SigningKeyStatus, other: SigningKeyStatus) -> Progress:
         if not isinstance(judge_material(other, self.situation.of(other.secret_name)), Usable):
@@ -126,19 +128,9 @@ class Rotation:
         return self._changed(replaced(other, phase=SigningKeyPhase.REMOVING.value))
 
     def _remove(self, other: SigningKeyStatus) -> Progress:
-        """The Certificate first: cert-manager would make its Secret again."""
-        issued, name = self.situation.of(other.secret_name), other.secret_name
-        writes = list[AuthWrite]()
-        if issued.certificate is not None:
-            writes.append(DeleteCertificate(name, issued.certificate.uid))
-        if issued.secret is not None and not wrong_secret(issued.secret, name):
-            writes.append(DeleteSecret(name, issued.secret.uid))
         left = [key for key in self.status.signing_keys if key.id != other.id]
-        return Progress(
-            status=msgspec.structs.replace(self._settled(), signing_keys=left),
-            look_again=AtOnce(),
-            writes=tuple(writes),
-        )
+        status = msgspec.structs.replace(self._settled(), signing_keys=left)
+        return Progress(status=status, look_again=AtOnce(), writes=removed(self.situation, other))
 
     def _behind(self, step: RotationStep, key: SigningKeyStatus, advance: Advance) -> Progress:
         held = HeldKey(key.id, key.observed_public_key_fingerprint)
@@ -185,6 +177,17 @@ class Rotation:
         return msgspec.structs.replace(
             self.status, pending_rotation_step="", pending_since=None, lagging_engines=[], lagging_engine_count=0
         )
+
+
+def removed(situation: AuthSituation, key: SigningKeyStatus) -> tuple[AuthWrite, ...]:
+    """The Certificate first: cert-manager would make its Secret again."""
+    issued, name = situation.of(key.secret_name), key.secret_name
+    writes = list[AuthWrite]()
+    if issued.certificate is not None:
+        writes.append(DeleteCertificate(name, issued.certificate.uid))
+    if issued.secret is not None and not wrong_secret(issued.secret, name):
+        writes.append(DeleteSecret(name, issued.secret.uid))
+    return tuple(writes)
 
 
 def lagging_text(status: AuthStatus) -> str:

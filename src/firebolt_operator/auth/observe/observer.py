@@ -8,11 +8,14 @@ from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.resources import CERTIFICATES, SECRETS
 from firebolt_operator.auth.decide.signing_keys import rendered_keys, secrets_of_interest
 from firebolt_operator.auth.facts import AuthSituation, EngineSecrets, Fleet
-from firebolt_operator.auth.observe.fleet import FleetReader
-from firebolt_operator.auth.views import CertificateView
+from firebolt_operator.auth.observe.fleet import held_keys
 from firebolt_operator.errors import RejectedError, TransientError, UnreadableError
 from firebolt_operator.manifests.issued import Issued, IssuedSecret
 from firebolt_operator.policy.auth_checks import check_auth
+from firebolt_operator.policy.field_errors import aggregate
+from firebolt_operator.policy.secret_references import ours
+from firebolt_operator.reconciling.fleet import FleetReader
+from firebolt_operator.reconciling.issued_views import CertificateView
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.clock import Clock
@@ -65,8 +68,9 @@ class AuthObserver:
     async def situation(self, instance: FireboltInstance, *, is_live: bool) -> AuthSituation:
         """Everything that is asked for, and when: the time is taken last."""
         metadata, spec = instance.metadata, instance.spec.auth
+        spec_problem = aggregate(check_auth(spec, ours(instance)))
         # What a spec that is not valid names is not looked at.
-        local = spec.local if spec is not None and spec.enabled and not check_auth(spec) else None
+        local = spec.local if spec is not None and spec.enabled and not spec_problem else None
         self._follow(instance, local)
         problem, issued = "", dict[str, Issued]()
         if local is not None:
@@ -75,6 +79,7 @@ class AuthObserver:
         return AuthSituation(
             instance=metadata.name,
             spec=spec,
+            spec_problem=spec_problem,
             status=instance.status.auth,
             fleet=await self._fleet(instance, is_live=is_live) if local is not None else NOBODY,
             admin_problem=problem,
@@ -105,8 +110,8 @@ class AuthObserver:
     async def _fleet(self, instance: FireboltInstance, *, is_live: bool) -> Fleet:
         metadata = instance.metadata
         if not is_live:
-            return self.fleet.known(metadata.namespace, metadata.name)
+            return held_keys(self.fleet.known(metadata.namespace, metadata.name), is_live=False)
         try:
-            return await self.fleet.live(metadata.namespace, metadata.name)
+            return held_keys(await self.fleet.live(metadata.namespace, metadata.name), is_live=True)
         except (TransientError, RejectedError) as err:
             return Fleet(problem=str(err))

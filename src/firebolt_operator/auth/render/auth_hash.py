@@ -8,7 +8,15 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from firebolt_operator.api.auth import AdminSpec, AuthSpec, LocalAuthSpec, OIDCProvider, OIDCSpec, SigningKeyStatus
+from firebolt_operator.api.auth import (
+    AdminSpec,
+    AuthSpec,
+    LocalAuthSpec,
+    OIDCProvider,
+    OIDCSpec,
+    RoleMapping,
+    SigningKeyStatus,
+)
 from firebolt_operator.api.durations import format_duration, parse_duration
 from firebolt_operator.api.tls import CertManagerSpec
 from firebolt_operator.manifests.hashes import content_hash
@@ -90,12 +98,25 @@ def _provider(provider: OIDCProvider) -> Manifest:
         given["discovery"] = _set(refreshInterval=discovery.refresh_interval)
     return {
         "name": provider.name,
-        **_set(title=provider.title),
-        "discoveryURL": provider.discovery_url,
+        **_set(title=provider.title, discoveryURL=provider.discovery_url, **_servers(provider)),
         **_set(audience=provider.audience),
         "usernameMapping": provider.username_mapping,
         **given,
+        **_set(roleMapping=_roles(provider.role_mapping) if provider.role_mapping else None),
     }
+
+
+def _servers(provider: OIDCProvider) -> Manifest:
+    target, exchange = provider.target, provider.exchange
+    method = _set(tokenEndpointAuthMethod=target.token_endpoint_auth_method) if target else {}
+    return {
+        "target": {"discoveryURL": target.discovery_url, **method} if target else None,
+        "exchange": {"discoveryURL": exchange.discovery_url} if exchange else None,
+    }
+
+
+def _roles(mapping: RoleMapping) -> Manifest:
+    return _set(claim=mapping.claim, map=[{"value": each.value, "role": each.role} for each in mapping.map])
 
 
 def _normalised(text: str | None) -> str:

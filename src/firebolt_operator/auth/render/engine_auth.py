@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firebolt_operator.api import names
-from firebolt_operator.api.auth import AuthSpec, LocalAuthSpec, OIDCProvider, OIDCSpec, SigningKeyStatus
+from firebolt_operator.api.auth import AuthSpec, LocalAuthSpec, OIDCProvider, OIDCSpec, RoleMapping, SigningKeyStatus
 from firebolt_operator.auth.held_keys import HeldKey, format_held_keys
 from firebolt_operator.auth.render.auth_hash import auth_hash
 from firebolt_operator.manifests.secret_mounts import SecretMount
@@ -60,7 +60,14 @@ def auth_config(auth: EngineAuth) -> Manifest:
 
 
 def auth_mounts(auth: EngineAuth) -> tuple[SecretMount, ...]:
-    admin = SecretMount(volume=names.VOLUME_ENGINE_ADMIN, secret=auth.local.admin.password.name, path=ADMIN_FOLDER)
+    password = auth.local.admin.password
+    admin = SecretMount(
+        # Whatever else its owner keeps in that Secret is none of an engine's business.
+        volume=names.VOLUME_ENGINE_ADMIN,
+        secret=password.name,
+        path=ADMIN_FOLDER,
+        keys=(password.key,),
+    )
     keys = (
         SecretMount(
             volume=f"{names.VOLUME_SIGNING_PREFIX}{key.id}",
@@ -99,12 +106,29 @@ def _provider(provider: OIDCProvider) -> Manifest:
         given["discovery"] = _set({"refresh_interval": discovery.refresh_interval})
     described = {
         "name": provider.name,
-        "discovery_url": provider.discovery_url,
+        **_servers(provider),
         "username_mapping": provider.username_mapping,
         "title": provider.title,
         "audience": provider.audience,
+        "role_mapping": _roles(provider.role_mapping) if provider.role_mapping else None,
     }
     return {**_set(described), **given}
+
+
+def _servers(provider: OIDCProvider) -> Manifest:
+    target, exchange = provider.target, provider.exchange
+    first = {"discovery_url": target.discovery_url} if target else {}
+    method = {"token_endpoint_auth_method": target.token_endpoint_auth_method} if target else {}
+    return {
+        "discovery_url": provider.discovery_url,
+        "target": _set({**first, **method}),
+        "exchange": {"discovery_url": exchange.discovery_url} if exchange else None,
+    }
+
+
+def _roles(mapping: RoleMapping) -> Manifest:
+    """In the order in which they are written."""
+    return _set({"claim": mapping.claim, "map": [{"value": each.value, "role": each.role} for each in mapping.map]})
 
 
 def _set(section: dict[str, Any]) -> Manifest:

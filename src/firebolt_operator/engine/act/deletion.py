@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import EngineReason, EventReason
-from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import CERTIFICATES, CONFIG_MAPS, SECRETS, SERVICES, STATEFULSETS
+from firebolt_operator.engine.listener_views import decode_listener_secret
 from firebolt_operator.engine.views import Child, decode_child
-from firebolt_operator.errors import FencedError, OperatorError, TransientError
+from firebolt_operator.errors import FencedError, NotFoundError, OperatorError, TransientError
 from firebolt_operator.kube.ports import Reader, Scope, Writer
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Ref, Resource, Warn
 
-KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS)
+KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS, CERTIFICATES, SECRETS)
+"""A Secret goes after its Certificate, for which it would be written again."""
 HEADER = (
     "External finalizers on owned resources; the engine CR will be garbage-collected now,"
     " and the resources listed here linger until their owners remove the finalizers:"
@@ -42,7 +44,9 @@ async def delete_children(engine: FireboltEngine, reader: Reader, writer: Writer
         except FencedError:
             raise
         except OperatorError as err:
-            errors.append(err)
+            # A cluster that has no cert-manager (any more) has no Certificates, either.
+            if not (isinstance(err, NotFoundError) and resource == CERTIFICATES):
+                errors.append(err)
     return Cleanup(tuple(lingering), tuple(errors))
 
 
@@ -50,9 +54,10 @@ async def _owned(engine: FireboltEngine, resource: Resource, reader: Reader) -> 
     """Live, because a finalizer that is released cannot be taken back; by owner, because a label proves nothing."""
     metadata = engine.metadata
     scope = Scope(resource=resource, namespace=metadata.namespace, labels=f"{names.LABEL_ENGINE}={metadata.name}")
-    children = (decode_child(item) async for page in reader.pages(scope) for item in page.items)
+    decode = decode_listener_secret if resource == SECRETS else decode_child
+    children = (decode(item) async for page in reader.pages(scope) for item in page.items)
     # What is not ours is not even kept for a moment: there may be a lot of it.
-    return [child async for child in children if child.is_owned_by(metadata.uid)]
+    return [child async for child in children if child.is_of_engine(metadata.uid)]
 
 
 async def _delete(resource: Resource, child: Child, writer: Writer) -> None:

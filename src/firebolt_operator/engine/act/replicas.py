@@ -4,6 +4,7 @@ The replicas are written before the status, under the version that the pass read
 between leaves a wake that the next pass recognises as handled, because the engine then has nodes.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -136,6 +137,7 @@ class ReplicaAdjuster:
             wake_requested_at=self._wake_requested_at(),
             wake_handled_at=status.wake_handled_at,
             active_queries=self._active_queries() if looked_at else None,
+            idle_since=self._idle_since(looked_at),
             looked_at=looked_at,
             reason=status.auto_stop_reason,
         )
@@ -154,8 +156,18 @@ class ReplicaAdjuster:
     def _active_queries(self) -> int | None:
         """None when any pod cannot be asked, or none runs: a lost probe looks like activity, never like idleness."""
         told = (self.answers.of(self.pods) if self.answers else None) or []
-        known = [answer.running + answer.suspended for answer in told if isinstance(answer, Activity)]
-        return sum(known) if known and len(known) == len(self.pods) else None
+        known = [answer for answer in told if isinstance(answer, Activity)]
+        if not known or len(known) != len(self.pods) or _tells_nonsense(known):
+            return None
+        return sum(answer.running + answer.suspended for answer in known)
+
+    def _idle_since(self, looked_at: datetime | None) -> datetime | None:
+        """By the pod that was idle for the shortest time; work between two looks is seen by this alone."""
+        told = (self.answers.of(self.pods) if self.answers else None) or []
+        idle = [each.idle_seconds for each in told if isinstance(each, Activity) and each.idle_seconds is not None]
+        if looked_at is None or not idle or len(idle) != len(self.pods) or any(map(math.isnan, idle)):
+            return None
+        return (looked_at - timedelta(seconds=min(idle))).replace(microsecond=0)
 
     async def _resize(self, decision: Decision) -> FireboltEngine:
         metadata = self.engine.metadata
@@ -175,7 +187,9 @@ def _described(status: EngineStatus, decision: Decision, seen: Observation, now:
     return msgspec.structs.replace(
         status,
         auto_stop_reason=decision.reason,
-        last_activity_time=_active_at(status, seen, now) if decision.is_activity else status.last_activity_time,
+        last_activity_time=(
+            _active_at(status, seen, now) if decision.is_activity else decision.active_at or status.last_activity_time
+        ),
         last_scaled_at=now if is_scaled else status.last_scaled_at,
     )
 
@@ -184,6 +198,12 @@ def _active_at(status: EngineStatus, seen: Observation, now: datetime) -> dateti
     """As of the look that showed it, but never back: an engine that has just come up gets its whole idle timeout."""
     active_at, before = seen.looked_at or now, status.last_activity_time
     return active_at if before is None else max(active_at, before)
+
+
+def _tells_nonsense(known: Sequence[Activity]) -> bool:
+    """Where every pod tells its idle time, one that tells none that can be is taken for busy; else nobody reads it."""
+    idle = [each.idle_seconds for each in known]
+    return None not in idle and any(each is not None and math.isnan(each) for each in idle)
 
 
 def _unknown_zone(name: str) -> Warn:

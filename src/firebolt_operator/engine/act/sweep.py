@@ -60,7 +60,7 @@ def keep_set(status: EngineStatus, selected: str) -> Keep:
 
 def is_candidate(child: Child, keep: Keep, uid: str) -> bool:
     """Labels prove nothing: only what this very engine owns, and has not been told to go yet."""
-    return not keep.allows(child.generation) and not child.metadata.is_deleting and child.is_owned_by(uid)
+    return not keep.allows(child.generation) and not child.metadata.is_deleting and child.is_of_engine(uid)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """How many nodes should an engine have right now? Parks it when it is idle, starts it for a query or a schedule."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from firebolt_operator.api.engine_settings import AutoStop
@@ -10,6 +10,7 @@ from firebolt_operator.engine.decide.schedule import is_open
 WAKE_LIFETIME = timedelta(minutes=5)
 CLOCK_TOLERANCE = timedelta(seconds=60)
 ANSWER_LIFETIME = timedelta(seconds=10)  # of idleness alone: an engine that was idle before may have got a query since
+IDLE_PRECISION = timedelta(seconds=2)
 OF_NODES = frozenset({AutoStopReason.ACTIVITY_OBSERVED, AutoStopReason.SCRAPE_FAILED, AutoStopReason.WAKE_REQUESTED})
 
 
@@ -28,6 +29,7 @@ class Observation:
     wake_requested_at: datetime | None
     wake_handled_at: datetime | None
     active_queries: int | None  # None: could not be told, which is never idleness
+    idle_since: datetime | None = None  # as all pods tell themselves; None: some do not
     looked_at: datetime | None  # when the pods were asked for that; None: no answer has come yet
     reason: str = ""  # of the last decision
 
@@ -37,6 +39,7 @@ class Decision:
     replicas: int
     reason: AutoStopReason
     is_activity: bool  # lastActivityTime moves to now
+    active_at: datetime | None = None  # or to this, if that is later than what is known
 
 
 def decide_autostop(policy: Policy | None, seen: Observation, *, now: datetime) -> Decision:
@@ -64,10 +67,14 @@ def _decide_running(policy: Policy, seen: Observation, now: datetime) -> Decisio
     if seen.last_activity_at is None:
         return _keep(seen, AutoStopReason.INITIALIZING, is_activity=True)
     idle_replicas = policy.settings.idle_replicas
-    is_idle = now - seen.last_activity_at >= policy.idle_timeout
+    # Never back: an engine that has just come up gets its whole idle timeout, whatever its pods say.
+    active_at = max(seen.last_activity_at, seen.idle_since or seen.last_activity_at)
+    is_idle = now - active_at >= policy.idle_timeout
     if is_idle and seen.replicas > idle_replicas and policy.zone is not None:
         return _go_to(seen, idle_replicas, AutoStopReason.IDLE)
-    return _keep(seen, AutoStopReason.ACTIVITY_OBSERVED)
+    kept = _keep(seen, AutoStopReason.ACTIVITY_OBSERVED)
+    # Two clocks differ by fractions: only what is surely later is worth a write.
+    return replace(kept, active_at=active_at) if active_at - seen.last_activity_at > IDLE_PRECISION else kept
 
 
 def _wait_for_answer(seen: Observation) -> Decision:

@@ -9,13 +9,15 @@ from firebolt_operator.api.engine import EngineSpec
 from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import EngineClassReason, EnginePhase, EngineReason, InstancePhase
+from firebolt_operator.api.resources import CLUSTER_FIREBOLT_ENGINE_CLASSES
 from firebolt_operator.engine.decide.conditions import instance_not_ready
-from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
+from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo, PresetInfo
 from firebolt_operator.policy.bounds import ResourceBounds, check_bounds
 from firebolt_operator.policy.class_checks import check_class_template
+from firebolt_operator.policy.cluster_class_checks import check_cluster_class
 from firebolt_operator.policy.engine_checks import check_engine_template, dropped_volumes
 from firebolt_operator.policy.field_errors import FieldError, aggregate
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import AnyClass, Inherited, class_template, missing_class, preset_template
 from firebolt_operator.policy.protected_secrets import protected_secret_names
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Ref
@@ -39,20 +41,40 @@ class Missing:
     message: str
 
 
-def class_gate(reference: Ref, engine_class: FireboltEngineClass | None) -> ClassInfo | Missing | Refusal:
-    place = f'"{reference.name}" in namespace "{reference.namespace}"'
+def class_gate(reference: Ref, engine_class: AnyClass | None) -> ClassInfo | Missing | Refusal:
     if engine_class is None:
-        return Missing(f"FireboltEngineClass referenced by spec.engineClassRef not found: {place}")
+        looked_for = missing_class(reference.namespace, reference.name)
+        return Missing(
+            "FireboltEngineClass referenced by spec.engineClassRef not found:"
+            f' spec.engineClassRef "{reference.name}": {looked_for}'
+        )
     problem = _class_problem(engine_class)
     if problem:
+        place = _place(reference, engine_class)
         text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
         return Refusal(Verdict(status="False", reason=EngineReason.CLASS_UNREADY, message=text))
-    spec = engine_class.spec or EngineClassSpec(template={})
-    return ClassInfo(name=reference.name, spec=spec, generation=engine_class.metadata.generation)
+    return class_info(reference.name, engine_class)
 
 
-def _class_problem(engine_class: FireboltEngineClass) -> str:
+def class_info(name: str, engine_class: AnyClass) -> ClassInfo:
+    """Of the whole cluster's, its template is all there is to inherit."""
+    generation = engine_class.metadata.generation
+    if isinstance(engine_class, FireboltEngineClass):
+        return ClassInfo(name=name, spec=engine_class.spec or EngineClassSpec(template={}), generation=generation)
+    spec = EngineClassSpec(template=engine_class.spec.template if engine_class.spec else {})
+    return ClassInfo(name=name, spec=spec, generation=generation, kind=CLUSTER_FIREBOLT_ENGINE_CLASSES.kind)
+
+
+def _place(reference: Ref, engine_class: AnyClass) -> str:
+    if isinstance(engine_class, FireboltEngineClass):
+        return f'"{reference.name}" in namespace "{reference.namespace}"'
+    return f'{CLUSTER_FIREBOLT_ENGINE_CLASSES.kind} "{reference.name}"'
+
+
+def _class_problem(engine_class: AnyClass) -> str:
     """Only a bad template blocks: engines of a class that waits for its deletion must still be led off it."""
+    if not isinstance(engine_class, FireboltEngineClass):
+        return aggregate(check_cluster_class(engine_class.spec))  # it has no status, and nobody else judges it
     ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
     if ready is None or ready.observed_generation != engine_class.metadata.generation:
         # Nobody has judged what the class says now, and an engine may come by first.
@@ -111,18 +133,20 @@ class TemplateVerdict:
 
 
 def judge_template(
-    spec: EngineSpec, engine_class: ClassInfo | None, instance: InstanceInfo, bounds: ResourceBounds
+    spec: EngineSpec,
+    engine_class: ClassInfo | None,
+    instance: InstanceInfo,
+    bounds: ResourceBounds,
+    preset: PresetInfo | None = None,
 ) -> TemplateVerdict:
-    inherited = class_template(engine_class)
+    inherited = inherited_templates(engine_class, preset)
     return TemplateVerdict(
         refused=_refusal(spec, inherited, instance, bounds),
         dropped=tuple(dropped_volumes(spec, inherited, instance.protected_secrets)),
     )
 
 
-def _refusal(
-    spec: EngineSpec, inherited: ClassTemplate | None, instance: InstanceInfo, bounds: ResourceBounds
-) -> Refusal | None:
+def _refusal(spec: EngineSpec, inherited: Inherited, instance: InstanceInfo, bounds: ResourceBounds) -> Refusal | None:
     rejected = check_engine_template(spec, inherited, instance.protected_secrets)
     if rejected:
         return _template_blocks(EngineReason.TEMPLATE_REJECTED, aggregate(rejected))
@@ -132,10 +156,13 @@ def _refusal(
     return None
 
 
-def class_template(engine_class: ClassInfo | None) -> ClassTemplate | None:
+def inherited_templates(engine_class: ClassInfo | None, preset: PresetInfo | None) -> Inherited:
+    """The highest first."""
+    over = [preset_template(preset.name, preset.spec.template, preset.spec.custom_engine_config)] if preset else []
     if engine_class is None:
-        return None
-    return ClassTemplate(name=engine_class.name, template=engine_class.spec.template)
+        return over
+    spec = engine_class.spec
+    return [*over, class_template(engine_class.name, spec.template, spec.custom_engine_config, kind=engine_class.kind)]
 
 
 def _template_blocks(reason: str, message: str) -> Refusal:

@@ -14,6 +14,7 @@ from firebolt_operator.api.engine import EngineSpec, EngineStatus
 from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
 from firebolt_operator.api.serialise import format_time
+from firebolt_operator.engine.decide.applied_preset import with_applied_preset
 from firebolt_operator.engine.decide.draining import (
     Drained,
     KeepWaiting,
@@ -21,6 +22,13 @@ from firebolt_operator.engine.decide.draining import (
     decide_drain,
     effective_settle,
     settle_left,
+)
+from firebolt_operator.engine.decide.listener import (
+    awaited_certificate,
+    is_certificate_taken,
+    is_secret_planted,
+    served_certificate,
+    why_renewed,
 )
 from firebolt_operator.engine.decide.losses import is_lost, is_taken, lacks_pods
 from firebolt_operator.engine.decide.news import drained
@@ -30,6 +38,7 @@ from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.engine.decide.update_strategy import update_strategy_patches
 from firebolt_operator.engine.facts import GenerationFacts
 from firebolt_operator.engine.plan import AT_ONCE, PODS_WAIT, URGENTLY, Delete, Plan
+from firebolt_operator.engine.views import Child
 from firebolt_operator.look_again import After, LookAgain
 from firebolt_operator.refs import Manifest, Warn
 
@@ -122,13 +131,23 @@ def _why_new_generation(situation: Situation, current: GenerationFacts) -> str |
         return "the StatefulSet is gone"
     if is_taken(current, situation.uid):
         return "its name is taken by another owner"
-    return situation.blueprint.drift(current.statefulset)
+    return _drift(situation, current.statefulset)
+
+
+def _drift(situation: Situation, statefulset: Child) -> str | None:
+    """Pods read their certificate when they start, so another one is as good as another template."""
+    drift = situation.blueprint.drift(statefulset)
+    return drift or why_renewed(situation.status, statefulset, situation.listener)
 
 
 def _missing_children(situation: Situation) -> tuple[Manifest, ...]:
-    """Restored in place: pods read both only when they start, and both follow from name and generation alone."""
+    """Restored in place: pods read them only when they start, and all follow from name and generation alone."""
     current, blueprint, active = situation.facts.current, situation.blueprint, situation.status.active_generation
+    listener = situation.listener
+    # Without it nobody renews what the pods serve. The Secret is still there, so nothing is issued for it now.
+    has_certificate = listener is None or listener.certificate is not None or not listener.has_cert_manager
     missing = [
+        *(() if has_certificate else blueprint.certificates(active)),
         *([] if current.config_map else [blueprint.config_map(active)]),
         *([] if current.headless_service else [blueprint.headless_service(active)]),
     ]
@@ -138,35 +157,56 @@ def _missing_children(situation: Situation) -> tuple[Manifest, ...]:
 def _settled(situation: Situation) -> EngineStatus:
     statefulset = situation.facts.current.statefulset
     annotations = {} if statefulset is None else statefulset.metadata.annotations
+    served = served_certificate(situation.status, statefulset, situation.listener)
     return msgspec.structs.replace(
-        situation.status,
+        with_applied_preset(situation.status, statefulset),
         phase=terminal_phase(situation.spec),
         observed_auth_hash=annotations.get(names.ANNOTATION_AUTH_HASH, ""),
         observed_engine_tls_hash=annotations.get(names.ANNOTATION_ENGINE_TLS_HASH, ""),
-        observed_engine_serving_cert_fp="",
-        observed_engine_serving_cert_gen=0,
+        observed_engine_serving_cert_fp=served.fingerprint,
+        observed_engine_serving_cert_gen=served.generation,
         rollout_cause="",
     )
 
 
 def _decide_creating(situation: Situation) -> Plan:
     current = situation.facts.current
-    if is_taken(current, situation.uid):
+    if is_taken(current, situation.uid) or _is_listener_taken(situation):
         return _start_generation(situation, "the name is taken by another owner", deletes=())
     if current.statefulset is not None:
-        drift = situation.blueprint.drift(current.statefulset)
+        drift = _drift(situation, current.statefulset)
         if drift is not None:
             # Before readiness: pods are counted against the latest replicas, and a doomed generation that still has
             # the old count would never become ready. Never patched: running pods do not read their nodes again.
             return _abandon(situation, current, drift)
         if current.statefulset.metadata.is_deleting:
             return _keep(situation, "the StatefulSet is going away and will be made again", PODS_WAIT)
+    wait = _arrival_wait(situation, current)
+    if wait is not None:
+        return wait
+    status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
     ensures = _generation_ensures(situation)
+    return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
+
+
+def _is_listener_taken(situation: Situation) -> bool:
+    listener, is_made = situation.listener, situation.facts.current.statefulset is not None
+    return is_certificate_taken(listener, situation.uid) or (not is_made and is_secret_planted(listener))
+
+
+def _arrival_wait(situation: Situation, current: GenerationFacts) -> Plan | None:
+    """What keeps a generation from taking queries, in the order in which it comes."""
+    ensures, listener = _generation_ensures(situation), situation.listener
+    issue = awaited_certificate(listener) if current.statefulset is None else ""
+    if issue:
+        return _keep(situation, issue, REST, ensures, waiting_for=issue)
     if not _is_ready(situation, current):
         progress = f"{current.pods.ready} of {situation.spec.replicas} ready"
         return _keep(situation, f"waiting for pods, {progress}", PODS_WAIT, ensures)
-    status = msgspec.structs.replace(situation.status, phase=EnginePhase.SWITCHING)
-    return Plan(reason="all pods are ready", status=status, look_again=URGENTLY, ensures=ensures)
+    if listener is not None and listener.untrusted:
+        # Every query would be refused: the generation before goes on serving.
+        return _keep(situation, listener.untrusted, PODS_WAIT, ensures, waiting_for=listener.untrusted)
+    return None
 
 
 def _abandon(situation: Situation, current: GenerationFacts, drift: str) -> Plan:
@@ -185,10 +225,13 @@ def _is_ready(situation: Situation, current: GenerationFacts) -> bool:
 
 
 def _generation_ensures(situation: Situation) -> tuple[Manifest, ...]:
-    generation, blueprint = situation.status.current_generation, situation.blueprint
-    wanted = [blueprint.config_map(generation), blueprint.headless_service(generation)]
-    if situation.facts.current.statefulset is None:
-        # One that is there matches, or it would have been abandoned: it is never patched.
+    generation, blueprint, listener = situation.status.current_generation, situation.blueprint, situation.listener
+    # First of all: it takes cert-manager a while.
+    certificates = () if listener is None or not listener.has_cert_manager else blueprint.certificates(generation)
+    wanted = [*certificates, blueprint.config_map(generation), blueprint.headless_service(generation)]
+    if situation.facts.current.statefulset is None and not awaited_certificate(listener):
+        # One that is there matches, or it would have been abandoned: it is never patched. Nor is one made before its
+        # certificate: which one its pods read is written on it.
         wanted.append(blueprint.statefulset(generation))
     return tuple(wanted)
 
@@ -206,6 +249,7 @@ def _decide_switching(situation: Situation) -> Plan:
     old = status.active_generation
     noted = _noted(situation.now)
     switched = msgspec.structs.replace(status, active_generation=status.current_generation, switched_at=noted)
+    switched = with_applied_preset(switched, current.statefulset)
     if old < 0 or old == status.current_generation:
         return _arrived(situation, switched, "first generation serves")
     phase = EnginePhase.CLEANING if situation.drain.is_skipped else EnginePhase.DRAINING
@@ -327,7 +371,10 @@ def _start_generation(situation: Situation, why: str, *, deletes: tuple[Delete, 
         current_generation=situation.status.current_generation + 1,
         rollout_cause=situation.turn.cause,
     )
-    return Plan(reason=f"new generation: {why}", status=status, look_again=AT_ONCE, deletes=deletes)
+    # Out of a stop somebody waits for its first pod; any other one replaces what serves, and has time.
+    is_start = situation.status.phase == EnginePhase.STOPPED and situation.spec.replicas > 0
+    look_again = URGENTLY if is_start else AT_ONCE
+    return Plan(reason=f"new generation: {why}", status=status, look_again=look_again, deletes=deletes)
 
 
 def _finish(situation: Situation, reason: str, look_again: LookAgain) -> Plan:
@@ -335,5 +382,12 @@ def _finish(situation: Situation, reason: str, look_again: LookAgain) -> Plan:
     return Plan(reason=reason, status=status, look_again=look_again)
 
 
-def _keep(situation: Situation, reason: str, look_again: LookAgain, ensures: tuple[Manifest, ...] = ()) -> Plan:
-    return Plan(reason=reason, status=situation.status, look_again=look_again, ensures=ensures)
+def _keep(
+    situation: Situation,
+    reason: str,
+    look_again: LookAgain,
+    ensures: tuple[Manifest, ...] = (),
+    *,
+    waiting_for: str = "",
+) -> Plan:
+    return Plan(reason=reason, status=situation.status, look_again=look_again, ensures=ensures, waiting_for=waiting_for)

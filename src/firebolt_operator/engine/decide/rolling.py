@@ -4,6 +4,7 @@ A new default image or an edited class concerns many engines at once. What a per
 else: it is not counted, and waits for nobody.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -13,16 +14,22 @@ import msgspec
 from firebolt_operator.api import names
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import EngineSpec, EngineStatus
-from firebolt_operator.api.names import CONTAINER_ENGINE, EnginePhase, EngineReason
-from firebolt_operator.engine.inputs import ClassInfo
-from firebolt_operator.manifests.reading import mapping, mappings, text
-from firebolt_operator.refs import Manifest
+from firebolt_operator.api.names import PRESET_NAME, EnginePhase, EngineReason
+from firebolt_operator.engine.inputs import ClassInfo, PresetInfo
+from firebolt_operator.manifests.template_images import effective_engine_image
 
+PATIENCE = 60.0
+"""Seconds. Whoever waits is looked at every 30 s, and starts as soon as it may."""
+REMEMBERED = ("settled_generation", "settled_class", "settled_preset", "rollout_cause")
+"""Fields of the status that the limit cannot do without."""
+NEIGHBOURLY = 1800.0
+"""Seconds. For as long an engine takes a place from those of other namespaces; its owner cannot make it longer."""
 AT_REST = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
 
 
 class Standing(Enum):
     ROLLING = "rolling"  # also one that is stalled: it keeps its place, so that a bad class stops by itself
+    OVERDUE = "overdue"  # the same, in another namespace, and for longer than neighbours wait for each other
     WAITING = "waiting"
 
 
@@ -45,6 +52,8 @@ class Origin:
     class_name: str  # with its namespace; empty without a class
     class_version: str
     default_image: str  # empty where a template names an image
+    preset_name: str = ""  # with its namespace; there may have been one
+    preset_version: str = ""
 
     def cause(self, status: EngineStatus, live_image: str) -> str:
         """Why an engine that has drifted rolls together with others; empty if it does so by itself."""
@@ -54,31 +63,49 @@ class Origin:
             return ""
         if self.default_image and live_image != self.default_image:
             return f"default image {self.default_image}"
-        return f"class {self.class_name}" if self.class_version != status.settled_class else ""
+        if self.class_version != status.settled_class:
+            return f"class {self.class_name}"
+        return f"preset {self.preset_name}" if self.preset_version != status.settled_preset else ""
 
     def settled(self, status: EngineStatus) -> EngineStatus:
         """What runs was compared with this, and is the same."""
         return msgspec.structs.replace(
-            status, settled_generation=self.spec_generation, settled_class=self.class_version
+            status,
+            settled_generation=self.spec_generation,
+            settled_class=self.class_version,
+            settled_preset=self.preset_version,
         )
 
 
 def origin_of(
-    spec: EngineSpec, engine_class: ClassInfo | None, *, namespace: str, generation: int, default_image: str
+    spec: EngineSpec,
+    engine_class: ClassInfo | None,
+    preset: PresetInfo | None = None,
+    *,
+    namespace: str,
+    generation: int,
+    default_image: str,
 ) -> Origin:
-    is_named = engine_image(spec.template) or (engine_class and engine_image(engine_class.spec.template))
+    layers = (spec, *(each.spec for each in (preset, engine_class) if each is not None))
+    is_named = effective_engine_image((layer.template for layer in layers), "")
     return Origin(
         spec_generation=generation,
-        class_name=f"{namespace}/{engine_class.name}" if engine_class else "",
-        class_version=f"{engine_class.name}/{engine_class.generation}" if engine_class else "",
+        class_name=_class_name(engine_class, namespace) if engine_class else "",
+        class_version=_class_version(engine_class) if engine_class else "",
         default_image="" if is_named else default_image,
+        preset_name=f"{namespace}/{PRESET_NAME}",
+        preset_version=str(preset.generation) if preset else "",
     )
 
 
-def engine_image(template: Manifest | None) -> str:
-    """Of the engine's container, in a pod template or in what a StatefulSet has of one."""
-    containers = mappings(mapping(mapping(template).get("spec")).get("containers"))
-    return next((text(each.get("image")) for each in containers if each.get("name") == CONTAINER_ENGINE), "")
+def _class_name(engine_class: ClassInfo, namespace: str) -> str:
+    """Engines of all namespaces roll together for a class of the cluster."""
+    return f"{namespace}/{engine_class.name}" if engine_class.is_namespaced else engine_class.name
+
+
+def _class_version(engine_class: ClassInfo) -> str:
+    version = f"{engine_class.name}/{engine_class.generation}"
+    return version if engine_class.is_namespaced else f"{engine_class.kind}/{version}"
 
 
 def standing(status: EngineStatus) -> Standing | None:
@@ -91,7 +118,29 @@ def standing(status: EngineStatus) -> Standing | None:
     return Standing.WAITING if found is not None and found.reason == EngineReason.QUEUED else None
 
 
+def gets_on(waited_at: float, now: float) -> bool:
+    """Whether an engine that last had to wait then will start when it may. Nobody waits behind one that does not: its
+    writes are refused, say, or nothing may be changed in its namespace.
+    """
+    return now - waited_at < PATIENCE
+
+
+def is_overdue(since: float, now: float) -> bool:
+    return now - since >= NEIGHBOURLY
+
+
 def has_room(me: tuple[str, str], others: Iterable[tuple[tuple[str, str], Standing]], most: int) -> bool:
-    """Whether there is a place for this one, and for all who wait and come before it by name."""
-    taken = sum(their is Standing.ROLLING or key < me for key, their in others)
-    return taken < most
+    """Whether there is a place for this one, and for all who wait, may start, and come before it by name.
+
+    Who is overdue takes places of its own namespace only, and so keeps those who wait there from starting.
+    """
+    rolling, overdue, ahead = Counter[str](), Counter[str](), Counter[str]()
+    for (namespace, name), their in others:
+        if their is Standing.ROLLING:
+            rolling[namespace] += 1
+        elif their is Standing.OVERDUE:
+            overdue[namespace] += 1
+        elif (namespace, name) < me:
+            ahead[namespace] += 1
+    starting = sum(min(ahead[each], max(most - rolling[each] - overdue[each], 0)) for each in ahead)
+    return rolling.total() + starting < most

@@ -8,6 +8,7 @@ from firebolt_operator.engine.blueprint import Blueprint
 from firebolt_operator.engine.decide.draining import DrainRules
 from firebolt_operator.engine.decide.rolling import UNLIMITED, Origin, Turn
 from firebolt_operator.engine.facts import EngineFacts
+from firebolt_operator.engine.listener import Listener
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,4 +22,5 @@ class Situation:
     now: datetime
     turn: Turn = UNLIMITED
     origin: Origin | None = None  # None where nobody counts who rolls
+    listener: Listener | None = None  # of the current generation; None: it speaks plaintext, or nobody has looked
     unresolved: str = ""  # why the blueprint knows nothing of the instance, asked only where objects were lost

@@ -69,7 +69,7 @@ def _bad_budget(spec: EngineSpec, engine_class: ClassInfo | None) -> Iterator[st
 
 
 def _origin(engine_class: ClassInfo) -> str:
-    return f' (inherited from FireboltEngineClass "{engine_class.name}"; mend it there, or set it on this engine)'
+    return f' (inherited from {engine_class.kind} "{engine_class.name}"; mend it there, or set it on this engine)'
 
 
 def _setting(path: str) -> str:

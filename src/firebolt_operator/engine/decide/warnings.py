@@ -22,11 +22,15 @@ START_TIME = timedelta(seconds=20)
 
 
 def is_worth_asking(verdict: Verdict, facts: EngineFacts, replicas: int, statefulset_age: timedelta) -> bool:
-    """Not before its controller has come to it, however long that takes: it has nothing to say until then."""
+    """Not before its controller has come to it, however long that takes: it has nothing to say until then. Nor where it
+    should have no more pods than it has: one that is parked is not in trouble, whatever the engine wants by now.
+    """
     statefulset = facts.current.statefulset
-    has_spoken = statefulset is not None and statefulset.is_observed
-    is_late = statefulset_age >= PATIENCE and facts.current.pods.total < replicas
-    return has_spoken and is_late and _can_be_refined(verdict)
+    if statefulset is None or not statefulset.is_observed:
+        return False
+    wanted = min(replicas, int(statefulset.spec.get("replicas", 1)))
+    is_late = statefulset_age >= PATIENCE and facts.current.pods.total < wanted
+    return is_late and _can_be_refined(verdict)
 
 
 def _can_be_refined(verdict: Verdict) -> bool:

@@ -4,21 +4,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from firebolt_operator.api.cluster_engine_class import ClusterFireboltEngineClass
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.engine_preset import FireboltEnginePreset
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_ENGINE
 from firebolt_operator.api.resources import (
+    CERTIFICATES,
+    CLUSTER_FIREBOLT_ENGINE_CLASSES,
     CONFIG_MAPS,
     FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
     FIREBOLT_ENGINES,
     FIREBOLT_INSTANCES,
     POD_DISRUPTION_BUDGETS,
     PODS,
+    SECRETS,
     SERVICES,
     STATEFULSETS,
 )
-from firebolt_operator.api.serialise import parse_engine, parse_engine_class, parse_instance
+from firebolt_operator.api.serialise import (
+    parse_cluster_engine_class,
+    parse_engine,
+    parse_engine_class,
+    parse_engine_preset,
+    parse_instance,
+)
+from firebolt_operator.engine.listener_views import decode_listener_certificate, decode_listener_secret
 from firebolt_operator.engine.views import (
     Child,
     PodView,
@@ -27,7 +40,17 @@ from firebolt_operator.engine.views import (
     decode_pod,
     decode_statefulset,
 )
-from firebolt_operator.reconciling.indexes import BY_CAUSE, BY_CLASS, BY_ENGINE, BY_INSTANCE, term
+from firebolt_operator.kube.ports import Reader
+from firebolt_operator.reconciling.indexes import (
+    BY_CAUSE,
+    BY_CLASS,
+    BY_CLUSTER_CLASS,
+    BY_ENGINE,
+    BY_INSTANCE,
+    BY_NAMESPACE,
+    term,
+)
+from firebolt_operator.reconciling.inheritance import Inheritance
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.coverage import Coverage
@@ -40,19 +63,43 @@ MOST_BYTES: Final = 512 << 10
 class EngineCaches:
     engines: Cache[FireboltEngine]
     engine_classes: Cache[FireboltEngineClass]
+    presets: Cache[FireboltEnginePreset]
+    cluster_classes: Cache[ClusterFireboltEngineClass]
     instances: Cache[FireboltInstance]
     statefulsets: Cache[Child]
     services: Cache[Child]
     config_maps: Cache[Child]
     disruption_budgets: Cache[Child]
+    certificates: Cache[Child]  # means nothing while the cluster has no cert-manager
+    secrets: Cache[Child]  # that cert-manager wrote for them
     pods: Cache[PodView]
 
     def all(self) -> Iterator[Cache[Any]]:
-        return (getattr(self, field.name) for field in fields(self))
+        """But for kinds that not every cluster has, or that not every operator may follow."""
+        found = (getattr(self, field.name) for field in fields(self))
+        return (cache for cache in found if cache is not self.certificates and cache is not self.cluster_classes)
 
     def children(self) -> tuple[Cache[Child], ...]:
-        """In the order in which a generation is taken down: pods go with their StatefulSet first."""
-        return self.statefulsets, self.services, self.config_maps, self.disruption_budgets
+        """In the order in which a generation is taken down: pods go with their StatefulSet first.
+
+        A Secret goes after its Certificate, for which it would be written again.
+        """
+        return (
+            self.statefulsets,
+            self.services,
+            self.config_maps,
+            self.disruption_budgets,
+            self.certificates,
+            self.secrets,
+        )
+
+    def inheritance(self, reader: Reader) -> Inheritance:
+        return Inheritance(
+            engine_classes=self.engine_classes,
+            cluster_classes=self.cluster_classes,
+            presets=self.presets,
+            reader=reader,
+        )
 
     def child(self, ref: Ref) -> Child | None:
         return self.child_cache(ref.resource).known((ref.namespace, ref.name))
@@ -69,15 +116,30 @@ def engine_caches(namespaces: tuple[str, ...], label_selector: str) -> EngineCac
             FIREBOLT_ENGINES,
             parse_engine,
             coverage=ours,
-            indexes={BY_INSTANCE: _instance_of, BY_CLASS: _class_of, BY_CAUSE: _cause_of},
+            indexes={
+                BY_INSTANCE: _instance_of,
+                BY_CLASS: _class_of,
+                BY_CLUSTER_CLASS: _class_name,
+                BY_NAMESPACE: lambda engine: [engine.metadata.namespace],
+                BY_CAUSE: _cause_of,
+            },
             most_bytes=MOST_BYTES,
         ),
         engine_classes=Cache(FIREBOLT_ENGINE_CLASSES, parse_engine_class, coverage=ours, most_bytes=MOST_BYTES),
+        presets=Cache(FIREBOLT_ENGINE_PRESETS, parse_engine_preset, coverage=ours, most_bytes=MOST_BYTES),
+        cluster_classes=Cache(
+            CLUSTER_FIREBOLT_ENGINE_CLASSES,
+            parse_cluster_engine_class,
+            coverage=Coverage(labels=label_selector),
+            most_bytes=MOST_BYTES,
+        ),
         instances=Cache(FIREBOLT_INSTANCES, parse_instance, coverage=ours, most_bytes=MOST_BYTES),
         statefulsets=_child_cache(STATEFULSETS, decode_statefulset, namespaces),
         services=_child_cache(SERVICES, decode_child, namespaces),
         config_maps=_child_cache(CONFIG_MAPS, decode_config_map, namespaces),
         disruption_budgets=_child_cache(POD_DISRUPTION_BUDGETS, decode_child, namespaces),
+        certificates=_child_cache(CERTIFICATES, decode_listener_certificate, namespaces),
+        secrets=_child_cache(SECRETS, decode_listener_secret, namespaces),
         pods=Cache(
             PODS,
             decode_pod,
@@ -102,6 +164,10 @@ def _instance_of(engine: FireboltEngine) -> list[str]:
 
 def _cause_of(engine: FireboltEngine) -> list[str]:
     return [engine.status.rollout_cause] if engine.status.rollout_cause else []
+
+
+def _class_name(engine: FireboltEngine) -> list[str]:
+    return [engine.spec.engine_class_ref] if engine.spec and engine.spec.engine_class_ref else []
 
 
 def _class_of(engine: FireboltEngine) -> list[str]:

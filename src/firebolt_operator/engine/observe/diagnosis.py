@@ -1,5 +1,6 @@
 """Why does a StatefulSet not get its pods? Its events tell; a diagnosis is welcome and never worth a failed pass."""
 
+import asyncio
 import logging
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from firebolt_operator.runtime.objects import manifest_of
 
 MOST_EVENTS: Final = 100
 """Enough for a diagnosis; whoever may write events may write any number of them."""
+LOOKUP_SECONDS: Final = 2.0  # the wait for a place included: what the pass will write is more urgent
 NO_PAGE: Final = Page([], "")
 
 log = logging.getLogger(__name__)
@@ -38,9 +40,12 @@ class EventLookup:
         fields = f"involvedObject.uid={statefulset.uid},type=Warning"
         try:
             scope = Scope(resource=CORE_EVENTS, namespace=statefulset.namespace, fields=fields)
-            async with aclosing(self.reader.pages(scope, limit=MOST_EVENTS)) as pages:
+            async with (
+                asyncio.timeout(LOOKUP_SECONDS),
+                aclosing(self.reader.pages(scope, limit=MOST_EVENTS)) as pages,
+            ):
                 first = await anext(pages, NO_PAGE)
-        except OperatorError:
+        except (OperatorError, TimeoutError):
             log.warning("events not read", extra={"statefulset": statefulset.name}, exc_info=True)
             self.recorder.event_lookup_failed()
             return None

@@ -1,4 +1,4 @@
-"""The two gauges by which an engine pod says whether it is busy."""
+"""The gauges by which an engine pod says whether it is busy, and newer ones for how long they have not been."""
 
 import math
 import re
@@ -8,6 +8,8 @@ from firebolt_operator.engine.answers import Activity
 
 RUNNING = "firebolt_running_queries"
 SUSPENDED = "firebolt_suspended_queries"
+IDLE_SECONDS = "firebolt_auto_stop_idle_seconds"
+LONGEST_IDLE = 100 * 365 * 24 * 3600.0  # seconds; nothing that is told was idle for longer
 
 # Nothing in it is tried twice (possessive repetitions): a hostile answer costs no more than an honest one of its size.
 _LABELS = r'(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*+")*+\})?+'
@@ -20,7 +22,7 @@ def parse_activity(text: str) -> Activity:
     missing = [name for name, value in ((RUNNING, running), (SUSPENDED, suspended)) if value is None]
     if running is None or suspended is None:
         raise ValueError(f"metrics answer lacks {' and '.join(missing)}")
-    return Activity(running, suspended)
+    return Activity(running, suspended, idle_seconds(text))
 
 
 def gauge(text: str, name: str) -> int | None:
@@ -33,6 +35,15 @@ def gauge(text: str, name: str) -> int | None:
         return None
     total = math.fsum(value for value in values if value is not None)
     return int(total) if math.isfinite(total) else None
+
+
+def idle_seconds(text: str) -> float | None:
+    """The shortest of all series; None when there is none, and NaN when one is no time that can have passed."""
+    values = [_number(match["value"]) for match in _series(IDLE_SECONDS).finditer(text)]
+    told = [value for value in values if value is not None and value <= LONGEST_IDLE]
+    if not values:
+        return None
+    return min(told) if len(told) == len(values) else math.nan
 
 
 @cache

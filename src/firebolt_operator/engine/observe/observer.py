@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 from firebolt_operator.api import names
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
-from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.engine_preset import FireboltEnginePreset
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, POD_DISRUPTION_BUDGETS
 from firebolt_operator.engine.facts import ABSENT, EngineFacts, GenerationFacts, count_pods, running_pods
 from firebolt_operator.engine.observe.caches import EngineCaches
 from firebolt_operator.engine.views import Child, PodView
 from firebolt_operator.kube.ports import Reader
+from firebolt_operator.policy.inherited import AnyClass
 from firebolt_operator.reconciling.indexes import BY_ENGINE, term
 from firebolt_operator.reconciling.reads import confirmed, known_or_live
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
-from firebolt_operator.runtime.live import fetch_live
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,11 @@ class Observer:
     async def engine(self, namespace: str, name: str) -> FireboltEngine | None:
         return await known_or_live(self.caches.engines, self.reader, Ref(FIREBOLT_ENGINES, namespace, name))
 
-    async def engine_class(self, namespace: str, name: str) -> FireboltEngineClass | None:
-        """A class may be made a moment before its engine, and be on its way still; one outside the watch selector does
-        not exist for this operator, whatever the server knows.
-        """
-        cache = self.caches.engine_classes
-        if cache.known((namespace, name)) is None:
-            await fetch_live(cache, self.reader, Ref(cache.resource, namespace, name))
-        return cache.known((namespace, name))
+    async def engine_class(self, namespace: str, name: str) -> AnyClass | None:
+        return await self.caches.inheritance(self.reader).engine_class(namespace, name)
+
+    def preset(self, namespace: str) -> FireboltEnginePreset | None:
+        return self.caches.inheritance(self.reader).preset(namespace)
 
     async def facts(self, engine: FireboltEngine) -> EngineFacts:
         status = engine.status

@@ -1,19 +1,25 @@
 """Which engines does a change concern, and how urgently? What no decision reads concerns nobody."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Protocol
 
 import msgspec
 
 from firebolt_operator.api import names
+from firebolt_operator.api.cluster_engine_class import ClusterFireboltEngineClass
 from firebolt_operator.api.conditions import find_condition
 from firebolt_operator.api.engine import UNINITIALISED, FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
+from firebolt_operator.api.engine_preset import FireboltEnginePreset
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.model import ObjectMeta
+from firebolt_operator.api.names import EnginePhase
 from firebolt_operator.api.resources import FIREBOLT_INSTANCES
 from firebolt_operator.auth.decide.signing_keys import rendered_keys
 from firebolt_operator.engine.decide.gates import instance_gate
 from firebolt_operator.engine.views import Child, PodView
-from firebolt_operator.reconciling.indexes import BY_CLASS, BY_INSTANCE, term
+from firebolt_operator.reconciling.indexes import BY_CLASS, BY_CLUSTER_CLASS, BY_INSTANCE, BY_NAMESPACE, term
 from firebolt_operator.refs import Ref
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import Requests
@@ -31,10 +37,15 @@ def engine_changed(old: FireboltEngine | None, new: FireboltEngine | None) -> Re
 
 
 def _is_woken(old: FireboltEngine | None, new: FireboltEngine | None) -> bool:
-    """Somebody waits for an answer right now."""
+    """Somebody waits for an answer right now: it was asked for, or gets the nodes that it was asked for."""
     before = old.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED) if old else None
     after = new.metadata.annotations.get(names.ANNOTATION_WAKE_REQUESTED) if new else None
-    return after is not None and before != after
+    is_asked_for = after is not None and before != after
+    return is_asked_for or (old is not None and new is not None and _is_stopped(old) and not _is_stopped(new))
+
+
+def _is_stopped(engine: FireboltEngine) -> bool:
+    return engine.spec is not None and engine.spec.replicas == 0
 
 
 def _without_status(engine: FireboltEngine) -> FireboltEngine:
@@ -63,6 +74,8 @@ def _what_counts(child: Child) -> tuple[object, ...]:
         metadata.deletion_timestamp,
         child.spec,
         child.data,
+        child.ready_generation,
+        child.issued and replace(child.issued, version=""),
     )
 
 
@@ -83,6 +96,11 @@ def _matters(old: PodView, new: PodView) -> bool:
 
 def _standing(pod: PodView) -> tuple[object, ...]:
     return pod.owner_uid, pod.generation, pod.is_ready, pod.is_deleting, pod.trouble
+
+
+class _Labelled(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
 
 
 class EnginesOf:
@@ -121,6 +139,16 @@ class EnginesOf:
             return ()
         return self._keys(BY_INSTANCE, instance.metadata.namespace, instance.metadata.name)
 
+    def bundle_changed(self, old: _Labelled | None, new: _Labelled | None) -> Requests:
+        """What the gateway trusts: those that are about to switch may wait for it."""
+        secret = new or old
+        instance = secret.metadata.labels.get(names.LABEL_INSTANCE, "") if secret else ""
+        if secret is None or secret.metadata.name != names.engine_ca_bundle_name(instance):
+            return ()
+        engines = self._engines.by_index(BY_INSTANCE, term(secret.metadata.namespace, instance))
+        creating = [engine.metadata for engine in engines if engine.status.phase == EnginePhase.CREATING]
+        return [((metadata.namespace, metadata.name), Priority.EVENT) for metadata in creating]
+
     def of_instance(self, instance: Key) -> Iterator[Key]:
         """Whom a change of what the instance refers to concerns."""
         return (key for key, _ in self._keys(BY_INSTANCE, *instance))
@@ -131,24 +159,52 @@ class EnginesOf:
             return ()
         return self._keys(BY_CLASS, engine_class.metadata.namespace, engine_class.metadata.name)
 
+    def cluster_class_changed(
+        self, old: ClusterFireboltEngineClass | None, new: ClusterFireboltEngineClass | None
+    ) -> Requests:
+        """Whoever has a class of that name in the own namespace finds that nothing has changed."""
+        found = new or old
+        if found is None or (old is not None and new is not None and old.spec == new.spec):
+            return ()
+        return self._found(BY_CLUSTER_CLASS, found.metadata.name)
+
+    def preset_changed(self, old: FireboltEnginePreset | None, new: FireboltEnginePreset | None) -> Requests:
+        preset = new or old
+        if preset is None or preset.metadata.name != names.PRESET_NAME:
+            return ()
+        if old is not None and new is not None and _class_facts(old) == _class_facts(new):
+            return ()
+        return self._found(BY_NAMESPACE, preset.metadata.namespace)
+
     def aside_instance(self, aside: Aside) -> Iterable[Key]:
         return self.of_instance(aside.header.key)
 
     def aside_class(self, aside: Aside) -> Iterable[Key]:
         return (key for key, _ in self._keys(BY_CLASS, *aside.header.key))
 
+    def aside_cluster_class(self, aside: Aside) -> Iterable[Key]:
+        return (key for key, _ in self._found(BY_CLUSTER_CLASS, aside.header.metadata.name))
+
+    def aside_preset(self, aside: Aside) -> Iterable[Key]:
+        return (key for key, _ in self._found(BY_NAMESPACE, aside.header.metadata.namespace))
+
     def _keys(self, index: str, namespace: str, name: str) -> Iterator[tuple[Key, Priority]]:
-        for engine in self._engines.by_index(index, term(namespace, name)):
+        return self._found(index, term(namespace, name))
+
+    def _found(self, index: str, value: str) -> Iterator[tuple[Key, Priority]]:
+        for engine in self._engines.by_index(index, value):
             yield (engine.metadata.namespace, engine.metadata.name), Priority.EVENT
 
 
 def _gate(instance: FireboltInstance) -> tuple[object, ...]:
     ref = Ref(FIREBOLT_INSTANCES, instance.metadata.namespace, instance.metadata.name)
     keys = rendered_keys(instance.status.auth)
-    return instance_gate(ref, instance), instance.spec.metric_scrape_mode, instance.spec.auth, keys
+    listener, trusted = instance.spec.tls and instance.spec.tls.engine, instance.status.rolled_engine_trust_cas
+    secured = (instance.spec.auth, keys, listener, instance.status.engine_tls, trusted)
+    return instance_gate(ref, instance), instance.spec.metric_scrape_mode, *secured
 
 
-def _class_facts(engine_class: FireboltEngineClass) -> tuple[object, ...]:
+def _class_facts(engine_class: FireboltEngineClass | FireboltEnginePreset) -> tuple[object, ...]:
     ready = find_condition(engine_class.status.conditions, names.CONDITION_READY)
     return engine_class.spec, None if ready is None else (ready.status, ready.reason, ready.message)
 

@@ -1,17 +1,17 @@
 """What does an engine's configuration file say?
 
-The operator's document at the bottom, the class's and the engine's custom configuration over it. Paths that belong to
-the operator are taken out of both first: the file must always agree with the pods it is made for.
+The operator's document at the bottom, the custom configuration of class, preset and engine over it. Paths that belong
+to the operator are taken out of all three first: the file must always agree with the pods it is made for.
 """
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, Final
 
 import msgspec
 
 from firebolt_operator.api import names
-from firebolt_operator.api.engine import EngineSpec
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
+from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.refs import Manifest
 
 CONFIG_KEY: Final = names.ENGINE_CONFIG_KEY
@@ -28,14 +28,14 @@ OWNED_KEYS: Final[Mapping[str, frozenset[str]]] = {
 
 def engine_config(inputs: EngineInputs, generation: int) -> Manifest:
     base = deep_merge(_operator_config(inputs, generation), inputs.instance.config_sections)
-    config: Manifest = msgspec.to_builtins(deep_merge(base, merged_custom_config(inputs.spec, inputs.engine_class)))
+    config: Manifest = msgspec.to_builtins(deep_merge(base, merged_custom_config(inputs)))
     return config
 
 
-def merged_custom_config(spec: EngineSpec, engine_class: ClassInfo | None) -> Manifest:
-    """The user's part, engine over class, without what the operator owns."""
-    inherited = engine_class.spec.custom_engine_config if engine_class else None
-    return deep_merge(without_owned_paths(inherited or {}), without_owned_paths(spec.custom_engine_config or {}))
+def merged_custom_config(inputs: EngineInputs) -> Manifest:
+    """The user's part, engine over preset over class, without what the operator owns."""
+    layers = (*(each.spec for each in (inputs.engine_class, inputs.preset) if each is not None), inputs.spec)
+    return reduce(deep_merge, (without_owned_paths(layer.custom_engine_config or {}) for layer in layers))
 
 
 def deep_merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> Manifest:

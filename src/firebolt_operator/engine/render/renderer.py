@@ -16,11 +16,16 @@ from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.engine.views import Child
 from firebolt_operator.reconciling.memo import LastValueMemo
 from firebolt_operator.refs import Manifest
+from firebolt_operator.tls.render.certificates import generation_certificate
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRenderer:
     inputs: EngineInputs
+
+    def certificates(self, generation: int) -> tuple[Manifest, ...]:
+        listener = self.inputs.instance.listener
+        return () if listener is None else (generation_certificate(self.inputs.owner, generation, listener.asked),)
 
     def config_map(self, generation: int) -> Manifest:
         return engine_config_map(self.inputs, generation)

@@ -1,10 +1,12 @@
 """What does a generation's StatefulSet look like?"""
 
+import msgspec
+
 from firebolt_operator.api import names
 from firebolt_operator.api.labels import generation_labels
 from firebolt_operator.engine.blueprint import UPDATE_STRATEGY
 from firebolt_operator.engine.inherited_settings import effective_ui_sidecar
-from firebolt_operator.engine.inputs import ClassInfo, EngineInputs
+from firebolt_operator.engine.inputs import ClassInfo, EngineInputs, PresetInfo
 from firebolt_operator.engine.render.containers import engine_container, ui_sidecar
 from firebolt_operator.engine.render.engine_config import GRACE_PERIOD_SECONDS, merged_custom_config
 from firebolt_operator.engine.render.template import TOKEN_FIELD, EffectiveTemplate, effective_template
@@ -76,9 +78,14 @@ def engine_class_hash(engine_class: ClassInfo | None) -> str:
     return content_hash(canonical_json(engine_class.spec.template)) if engine_class else ""
 
 
+def engine_preset_hash(preset: PresetInfo | None) -> str:
+    """For people: what is rendered from it decides about drift, so that an edit without effect rolls nobody."""
+    return content_hash(canonical_json(msgspec.to_builtins(preset.spec))) if preset else ""
+
+
 def custom_config_hash(inputs: EngineInputs) -> str:
     """Over what is left after the operator's own paths are removed; nothing left means no hash."""
-    config = merged_custom_config(inputs.spec, inputs.engine_class)
+    config = merged_custom_config(inputs)
     return content_hash(canonical_json(config)) if config else ""
 
 
@@ -88,6 +95,7 @@ def hash_annotations(inputs: EngineInputs) -> dict[str, str]:
         names.ANNOTATION_METADATA_OVERRIDE: inputs.spec.metadata_endpoint_override or "",
         names.ANNOTATION_CUSTOM_CONFIG_HASH: custom_config_hash(inputs),
         names.ANNOTATION_ENGINE_CLASS_HASH: engine_class_hash(inputs.engine_class),
+        names.ANNOTATION_ENGINE_PRESET_HASH: engine_preset_hash(inputs.preset),
         **inputs.instance.hash_annotations,
     }
     return {name: value for name, value in annotations.items() if value}

@@ -1,10 +1,11 @@
-"""What do the class's and the engine's templates ask for together? Operator defaults come under, owned fields over it.
+"""What do the templates of class, preset and engine ask for together? Our defaults come under, owned fields over it.
 
 Every field that is not the operator's own passes through to the pod, known to us or not.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 import msgspec
@@ -37,16 +38,16 @@ class EffectiveTemplate:
 
 
 def effective_template(inputs: EngineInputs) -> EffectiveTemplate:
-    under = _layer(inputs.engine_class.spec.template if inputs.engine_class else None)
-    over = _layer(inputs.spec.template)
-    pod = merge_fields(under.pod, over.pod)
+    inherited = (each.spec.template for each in (inputs.engine_class, inputs.preset) if each is not None)
+    merged = reduce(_merged, map(_layer, (*inherited, inputs.spec.template)), _layer(None))
+    pod = merged.pod
     return EffectiveTemplate(
-        labels=under.labels | over.labels,
-        annotations=under.annotations | over.annotations,
+        labels=merged.labels,
+        annotations=merged.annotations,
         pod=_without(pod, OWNED_POD_FIELDS | COMPOSED_POD_FIELDS),
         security_context=_pod_security_context(mapping(pod.get("securityContext"))),
-        engine=merge_fields(under.engine, over.engine),
-        sidecars=under.sidecars + over.sidecars,
+        engine=merged.engine,
+        sidecars=merged.sidecars,
         init_containers=mappings(pod.get("initContainers")),
         volumes=mappings(pod.get("volumes")),
     )
@@ -75,8 +76,18 @@ def _layer(template: Manifest | None) -> _Layer:
     )
 
 
+def _merged(under: _Layer, over: _Layer) -> _Layer:
+    return _Layer(
+        labels=under.labels | over.labels,
+        annotations=under.annotations | over.annotations,
+        pod=merge_fields(under.pod, over.pod),
+        engine=merge_fields(under.engine, over.engine),
+        sidecars=under.sidecars + over.sidecars,
+    )
+
+
 def asks_for_token(inputs: EngineInputs) -> bool:
-    """Whether the engine or its class says anything, yes or no, about a token of the API server."""
+    """Whether the engine, its preset or its class says anything, yes or no, about a token of the API server."""
     return effective_template(inputs).pod.get(TOKEN_FIELD) is not None
 
 

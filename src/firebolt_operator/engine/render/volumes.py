@@ -12,6 +12,7 @@ from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.render.engine_config import CONFIG_KEY
 from firebolt_operator.engine.render.template import EffectiveTemplate
 from firebolt_operator.manifests.reading import text
+from firebolt_operator.manifests.secret_mounts import secret_volume
 from firebolt_operator.policy.component_rules import ENGINE
 from firebolt_operator.policy.protected_secrets import reaches_protected
 from firebolt_operator.refs import Manifest
@@ -28,7 +29,7 @@ def pod_volumes(inputs: EngineInputs, generation: int, template: EffectiveTempla
         {"name": names.VOLUME_ENGINE_CONFIG, "configMap": {"name": config_map}},
         {"name": names.VOLUME_ENGINE_RUNTIME, "emptyDir": {}},
         *_data_volume(inputs),
-        *({"name": mount.volume, "secret": {"secretName": mount.secret}} for mount in inputs.instance.secret_mounts),
+        *map(secret_volume, inputs.instance.secret_mounts),
         *(volume for volume in template.volumes if _is_usable(volume, inputs)),
         *_web_volume(inputs),
     ]
@@ -52,7 +53,7 @@ def engine_mounts(inputs: EngineInputs, user_mounts: Iterable[Manifest]) -> list
 
 
 def claim_templates(inputs: EngineInputs, generation: int) -> list[Manifest]:
-    claim = effective_storage(inputs.spec, inputs.engine_class).persistent_volume_claim
+    claim = effective_storage(inputs.spec, inputs.engine_class, inputs.preset).persistent_volume_claim
     if claim is None:
         return []
     metadata = {"name": names.VOLUME_ENGINE_DATA, "labels": generation_labels(inputs.name, generation)}
@@ -76,7 +77,7 @@ def _is_zero(size: int | str) -> bool:
 
 
 def _data_volume(inputs: EngineInputs) -> list[Manifest]:
-    storage = effective_storage(inputs.spec, inputs.engine_class)
+    storage = effective_storage(inputs.spec, inputs.engine_class, inputs.preset)
     if storage.persistent_volume_claim is not None:
         return []
     if storage.host_path is not None:

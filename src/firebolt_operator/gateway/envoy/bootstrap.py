@@ -11,6 +11,8 @@ from firebolt_operator.refs import Manifest
 
 
 def envoy_bootstrap(inputs: GatewayInputs) -> Manifest:
+    if inputs.tls.is_closed:
+        return closed_bootstrap(inputs)
     return {
         "static_resources": {"listeners": listeners(inputs), "clusters": clusters(inputs)},
         "admin": {"address": socket_address(LOOPBACK, names.PORT_ENVOY_ADMIN)},

@@ -12,17 +12,17 @@ from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
 from firebolt_operator.api.names import InstancePhase, InstanceReason
 from firebolt_operator.auth.decide.outcome import AuthOutcome
 from firebolt_operator.instance.blueprint import Blueprint
-from firebolt_operator.instance.decide.conditions import asks_for_gateway_tls
 from firebolt_operator.instance.decide.database import Lost, Proceed, Stuck, Wait, decide_postgres
 from firebolt_operator.instance.decide.failures import PermanentFailure, changed_id
 from firebolt_operator.instance.decide.status import Draft
-from firebolt_operator.instance.decide.steps import gateway_steps, guard_steps, metadata_service_steps
+from firebolt_operator.instance.decide.steps import gateway_steps, guard_steps, metadata_service_steps, trust_steps
 from firebolt_operator.instance.facts import InstanceFacts
 from firebolt_operator.instance.plan import FAILED_REST, POLL, REST, InstancePlan, Problem, Refuse, Stage, Step
 from firebolt_operator.policy.field_errors import aggregate
 from firebolt_operator.policy.instance_checks import rejected_component
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Warn
+from firebolt_operator.tls.plan import TLSOutcome, TLSPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,20 @@ class Situation:
     new_password: str  # for a database that has none yet
     now: datetime
     operator_account: str = ""  # NAMESPACE/NAME, no gateway may use it
+    identity: Verdict | None = None  # what is to be said of the id; None: nothing
     auth: AuthOutcome | None = None  # None: nobody looked, because the pass does not get that far
+    tls: TLSOutcome | None = None  # as above
 
     @property
     def draft(self) -> Draft:
-        return Draft(self.instance, self.now, self.instance.status)
+        draft = Draft(self.instance, self.now, self.instance.status)
+        return draft.told(names.CONDITION_INSTANCE_ID_CANONICAL, self.identity) if self.identity else draft
+
+    @property
+    def tls_plan(self) -> TLSPlan:
+        if self.tls is None:
+            raise RuntimeError(f"nobody looked at the TLS of {self.instance.metadata.name}")
+        return self.tls.plan
 
 
 def decide_instance(situation: Situation) -> InstancePlan:
@@ -73,12 +82,14 @@ def status_after(situation: Situation, problem: Problem) -> InstanceStatus:
     """A pass that ends early: what was evaluated counts, the rest keeps its last word unless it is gone."""
     facts, draft = situation.facts, situation.draft
     if problem.stage is not Stage.CHECKS:
-        draft = draft.with_features(situation.auth)
+        draft = draft.with_features(situation.auth, situation.tls)
     if problem.stage is Stage.GATEWAY:
         draft = draft.with_metadata_service(is_ready=facts.metadata_service.is_ready)
     draft = _without_lost_components(draft, facts)
     if problem.clears_metadata_service:
         draft = draft.without_metadata_service()
+    if problem.clears_gateway:
+        draft = draft.without_gateway()
     draft = draft.told(problem.condition, Verdict("False", problem.reason, problem.message))
     return draft.finished(stalled_by=problem.condition if problem.needs_person else "")
 
@@ -112,7 +123,7 @@ def _decide_components(situation: Situation) -> InstancePlan:
             return _stop(situation, problem, guard)
         case Wait(message):
             verdict = Verdict("False", InstanceReason.PROVISIONING, message)
-            draft = situation.draft.with_features(situation.auth).without_metadata_service()
+            draft = situation.draft.with_features(situation.auth, situation.tls).without_metadata_service()
             return _poll(draft.told(names.CONDITION_METADATA_READY, verdict), facts, guard, message)
         case Proceed(steps):
             return _decide_metadata_service(situation, (*guard, *steps))
@@ -125,12 +136,17 @@ def _decide_metadata_service(situation: Situation, done: tuple[Step, ...]) -> In
         text = f"ensuring metadata configmap: {unwritable}"
         problem = _metadata_service_problem(InstanceReason.ENSURE_FAILED, text, needs_person=True)
         return _stop(situation, problem, done)
-    steps = (*done, *metadata_service_steps(situation.blueprint, facts))
+    steps = (
+        *done,
+        *metadata_service_steps(situation.blueprint, facts),
+        # Whether the gateway's turn comes or not: engines wait for it, and what it holds must not be forgotten.
+        *trust_steps(situation.blueprint, facts, situation.tls_plan.bundle),
+    )
     if facts.metadata_service.problem:
         return _stop(
             situation, _metadata_service_problem(InstanceReason.PROBE_FAILED, facts.metadata_service.problem), steps
         )
-    draft = situation.draft.with_features(situation.auth)
+    draft = situation.draft.with_features(situation.auth, situation.tls)
     draft = draft.with_metadata_service(is_ready=facts.metadata_service.is_ready)
     if not facts.metadata_service.is_ready:
         return _poll(draft, facts, steps, "waiting for the metadata service")
@@ -139,9 +155,11 @@ def _decide_metadata_service(situation: Situation, done: tuple[Step, ...]) -> In
 
 def _decide_gateway(situation: Situation, draft: Draft, done: tuple[Step, ...]) -> InstancePlan:
     gateway = situation.facts.gateway
-    # A gateway that shall speak TLS must not be made without it.
-    is_held_back = asks_for_gateway_tls(situation.instance.spec)
-    steps = done if is_held_back else (*done, *gateway_steps(situation.blueprint, situation.facts))
+    tls = situation.tls_plan
+    # What its pods are given is recorded first: whoever dies in between must know how much they let in.
+    steps = done if tls.holds_gateway else (*done, *gateway_steps(situation.blueprint, situation.facts, tls.revisions))
+    if tls.revocation_problem:
+        return _stop(situation, _revocation_problem(tls.revocation_problem), steps)
     if gateway.problem:
         problem = Problem(
             stage=Stage.GATEWAY,
@@ -156,6 +174,16 @@ def _decide_gateway(situation: Situation, draft: Draft, done: tuple[Step, ...]) 
     has_deadlines = situation.instance.spec.auth is not None or situation.instance.spec.tls is not None
     is_settled = gateway.is_ready and not has_deadlines
     return InstancePlan(reason=reason, status=status, look_again=REST, steps=steps, is_settled=is_settled)
+
+
+def _revocation_problem(message: str) -> Problem:
+    return Problem(
+        stage=Stage.GATEWAY,
+        condition=names.CONDITION_GATEWAY_READY,
+        reason=InstanceReason.CRL_SECRET_PREFLIGHT_FAILED,
+        message=message,
+        clears_gateway=True,
+    )
 
 
 def _poll(draft: Draft, facts: InstanceFacts, steps: tuple[Step, ...], reason: str) -> InstancePlan:

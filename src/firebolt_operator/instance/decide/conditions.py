@@ -6,11 +6,7 @@ from typing import Final
 
 from firebolt_operator.api import names
 from firebolt_operator.api.conditions import Condition, find_condition
-from firebolt_operator.api.instance import FireboltInstance, InstanceSpec
 from firebolt_operator.api.names import InstanceReason
-from firebolt_operator.api.tls import TLSListener
-from firebolt_operator.policy.field_errors import aggregate
-from firebolt_operator.policy.tls_checks import check_tls
 from firebolt_operator.reconciling.verdicts import Verdict
 
 MOST_CHARACTERS: Final = 16_384
@@ -64,27 +60,3 @@ def roll_up(conditions: Sequence[Condition]) -> Verdict:
         if not found.is_true:
             return Verdict("False", found.reason, f"{kind}: {found.message}")
     return Verdict("True", InstanceReason.ALL_COMPONENTS_READY, "metadata, gateway, and TLS certificates are ready")
-
-
-def tls_verdicts(instance: FireboltInstance) -> tuple[tuple[str, Verdict], ...]:
-    """Who asks for what this release lacks must not get an unprotected system instead."""
-    tls = instance.spec.tls
-    problem = aggregate(check_tls(instance))
-    return (
-        (names.CONDITION_ENGINE_TLS_READY, _tls("spec.tls.engine", tls.engine if tls else None, problem)),
-        (names.CONDITION_GATEWAY_TLS_READY, _tls("spec.tls.gateway", tls.gateway if tls else None, problem)),
-    )
-
-
-def asks_for_gateway_tls(spec: InstanceSpec) -> bool:
-    return spec.tls is not None and spec.tls.gateway is not None and spec.tls.gateway.enabled
-
-
-def _tls(field: str, listener: TLSListener | None, problem: str) -> Verdict:
-    """A listener that is off is judged as well: what it asks for must not look as if it were done."""
-    if listener is not None and problem:
-        return Verdict("False", InstanceReason.TLS_SPEC_INVALID, problem)
-    if listener is None or not listener.enabled:
-        return Verdict("True", InstanceReason.DISABLED, f"{field} is unset or disabled")
-    unsupported = f"{field}.enabled: Invalid value: true: this release does not provide TLS; set it to false"
-    return Verdict("False", InstanceReason.TLS_SPEC_INVALID, unsupported)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.instance_id import is_same_id
 from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.names import InstanceReason
 from firebolt_operator.instance.blueprint import Blueprint
@@ -80,7 +81,7 @@ def _on_volume(instance: FireboltInstance, volume: Volume, steps: tuple[Step, ..
 def _other_database(instance: FireboltInstance, secret: SecretView, volume: Volume) -> PermanentFailure | None:
     """Not while a StatefulSet runs the database: then only the Secret trails what a person has accepted."""
     recorded = recorded_id(secret.metadata)
-    if volume is not Volume.PRESENT or recorded.casefold() in ("", instance.spec.id.casefold()):
+    if volume is not Volume.PRESENT or not recorded or is_same_id(recorded, instance.spec.id):
         return None
     return other_database(instance, recorded)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.instance_id import is_same_id
 from firebolt_operator.api.names import InstanceReason
 
 HOW_TO_CLEAR = f"then annotate the FireboltInstance with {names.ANNOTATION_CLEAR_FAILED}=true"
@@ -20,7 +21,7 @@ class PermanentFailure:
 def changed_id(instance: FireboltInstance) -> PermanentFailure | None:
     """Engines wrote under the published id: going on under another would show them an empty account."""
     published, wanted = instance.status.instance_id, instance.spec.id
-    if not published or published == wanted:
+    if not published or is_same_id(published, wanted):
         return None
     return PermanentFailure(
         InstanceReason.INSTANCE_ID_CHANGED,

@@ -51,18 +51,23 @@ def label_selector(instance: FireboltInstance) -> str:
 def is_own(instance: FireboltInstance, resource: Resource, found: ObjectMeta) -> bool:
     if resource == PERSISTENT_VOLUME_CLAIMS:
         return is_database_claim(instance, found)
-    if resource == SECRETS and (is_left_of(instance, found) or is_signing_secret(instance, found)):
+    if resource == SECRETS and (is_left_of(instance, found) or is_issued_secret(instance, found)):
         return True
     return bool(instance.metadata.uid) and any(owner.uid == instance.metadata.uid for owner in found.owner_references)
 
 
-def is_signing_secret(instance: FireboltInstance, found: ObjectMeta) -> bool:
+def is_issued_secret(instance: FireboltInstance, found: ObjectMeta) -> bool:
     """What cert-manager writes has no owner: its name, its labels and whom it was issued for tell, all together."""
     name = instance.metadata.name
-    labels = component_labels(name, names.COMPONENT_AUTH_SIGNING)
-    is_named = re.fullmatch(rf"{re.escape(names.signing_key_name(name, 1))}(-signing-[0-9]+)?", found.name) is not None
+    patterns = {
+        names.COMPONENT_AUTH_SIGNING: rf"{re.escape(names.signing_key_name(name, 1))}(-signing-[0-9]+)?",
+        names.COMPONENT_ENGINE_TLS: re.escape(names.engine_tls_anchor_name(name)),
+        names.COMPONENT_GATEWAY_TLS: re.escape(names.gateway_tls_name(name)),
+    }
+    component = found.labels.get(names.LABEL_COMPONENT, "")
+    is_named = component in patterns and re.fullmatch(patterns[component], found.name) is not None
     issued_for = found.annotations.get(names.ANNOTATION_CERTIFICATE_NAME)
-    return is_named and issued_for == found.name and labels.items() <= found.labels.items()
+    return is_named and issued_for == found.name and component_labels(name, component).items() <= found.labels.items()
 
 
 def is_database_claim(instance: FireboltInstance, found: ObjectMeta) -> bool:

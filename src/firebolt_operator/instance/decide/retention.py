@@ -6,6 +6,7 @@ asks us. So the credentials of a database that is kept have no owner while their
 
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.instance_id import is_same_id
 from firebolt_operator.api.labels import component_labels
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.instance.facts import Volume
@@ -44,14 +45,16 @@ def is_left_of(instance: FireboltInstance, found: ObjectMeta) -> bool:
         found.name == names.metadata_credentials_name(instance.metadata.name)
         and not found.owner_references
         and _has_our_labels(instance, found)
-        and recorded_id(found) == _id(instance)
+        and is_same_id(recorded_id(found), _id(instance))
     )
 
 
 def _kept(instance: FireboltInstance, found: ObjectMeta) -> Manifest | None:
-    if not found.owner_references and recorded_id(found) == _id(instance):
+    # Of an instance that cannot be decoded the id may be unknown: what was recorded stays.
+    known_id = _id(instance) or recorded_id(found)
+    if not found.owner_references and recorded_id(found) == known_id:
         return None
-    return {"annotations": {names.ANNOTATION_INSTANCE_ID: _id(instance)}, "ownerReferences": None}
+    return {"annotations": {names.ANNOTATION_INSTANCE_ID: known_id or None}, "ownerReferences": None}
 
 
 def _given_back(instance: FireboltInstance, found: ObjectMeta) -> Manifest | None:

@@ -20,9 +20,9 @@ from firebolt_operator.instance.decide.conditions import (
     STALLING,
     roll_up,
     shortened,
-    tls_verdicts,
 )
 from firebolt_operator.reconciling.verdicts import Verdict
+from firebolt_operator.tls.plan import TLSOutcome
 
 
 def metadata_endpoint(instance: FireboltInstance) -> str:
@@ -57,13 +57,19 @@ class Draft:
         condition = shortened(verdict).dated(kind, spec_generation=self.instance.metadata.generation, now=self.now)
         return self._but(conditions=with_condition(self.status.conditions, condition))
 
-    def with_features(self, auth: AuthOutcome | None) -> "Draft":
-        if auth is None:
-            raise RuntimeError(f"nobody looked at the authentication of {self.instance.metadata.name}")
-        draft = self._but(auth=auth.status).told(names.CONDITION_AUTH_READY, auth.verdict)
-        for kind, verdict in tls_verdicts(self.instance):
-            draft = draft.told(kind, verdict)
-        return draft
+    def with_features(self, auth: AuthOutcome | None, tls: TLSOutcome | None) -> "Draft":
+        if auth is None or tls is None:
+            raise RuntimeError(f"nobody looked at the authentication and the TLS of {self.instance.metadata.name}")
+        plan = tls.plan
+        draft = self._but(
+            auth=auth.status,
+            engine_tls=plan.engine_status,
+            gateway_tls=plan.gateway_status,
+            rolled_engine_trust_cas=sorted(plan.published),
+        )
+        draft = draft.told(names.CONDITION_AUTH_READY, auth.verdict)
+        draft = draft.told(names.CONDITION_ENGINE_TLS_READY, plan.engine_verdict)
+        return draft.told(names.CONDITION_GATEWAY_TLS_READY, plan.gateway_verdict)
 
     def with_metadata_service(self, *, is_ready: bool) -> "Draft":
         if not is_ready:

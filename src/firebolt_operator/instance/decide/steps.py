@@ -21,6 +21,7 @@ from firebolt_operator.manifests.applied import is_applied
 from firebolt_operator.manifests.live_objects import LiveObject, stranger
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.tls.facts import SecretRevisions, TrustBundle
 
 CHILD_RESOURCES: Final = (
     STATEFULSETS,
@@ -32,7 +33,7 @@ CHILD_RESOURCES: Final = (
     ROLES,
     ROLE_BINDINGS,
 )
-"""Kinds that are applied; the credentials Secret is created instead."""
+"""Kinds that are applied; of Secrets only the one with CAs is, the one with credentials is created instead."""
 
 
 def guard_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
@@ -49,8 +50,14 @@ def metadata_service_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[
     )
 
 
-def gateway_steps(blueprint: Blueprint, facts: InstanceFacts) -> tuple[Step, ...]:
-    return _steps(blueprint.gateway(), facts, Stage.GATEWAY, InstanceReason.ENSURE_FAILED)
+def trust_steps(blueprint: Blueprint, facts: InstanceFacts, bundle: TrustBundle | None) -> tuple[Step, ...]:
+    """Without CAs there is nobody to be verified yet."""
+    pieces = blueprint.trust(bundle) if bundle is not None and bundle.authorities else ()
+    return _steps(pieces, facts, Stage.GATEWAY, InstanceReason.ENSURE_FAILED)
+
+
+def gateway_steps(blueprint: Blueprint, facts: InstanceFacts, revisions: SecretRevisions) -> tuple[Step, ...]:
+    return _steps(blueprint.gateway(revisions), facts, Stage.GATEWAY, InstanceReason.ENSURE_FAILED)
 
 
 def unconfirmed(steps: Sequence[Step], facts: InstanceFacts) -> tuple[Ref, ...]:

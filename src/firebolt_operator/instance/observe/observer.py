@@ -101,7 +101,7 @@ class Observer:
         return kept_id(found.metadata, await self._volume(instance)) if found else ""
 
     async def _look_for(self, refs: Sequence[Ref], *, is_live: bool = False) -> "_Children":
-        children, caches = _Children({}, {}), {cache.resource: cache for cache in self.caches.children}
+        children, caches = _Children({}, {}), {cache.resource: cache for cache in self.caches.applied}
         for ref in refs:
             try:
                 found = await self._known(caches[ref.resource], ref, is_live=is_live)

@@ -1,12 +1,15 @@
 """Which instance does a change concern? What no decision reads concerns nobody."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.names import LABEL_INSTANCE
-from firebolt_operator.auth.views import CertificateView
 from firebolt_operator.instance.views import SecretView
 from firebolt_operator.manifests.live_objects import LiveObject
+from firebolt_operator.reconciling.issued_views import CertificateView, GenerationAuthority
+from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import Requests
 from firebolt_operator.runtime.objects import Aside, Key
 from firebolt_operator.runtime.work_queue import Priority
@@ -40,6 +43,38 @@ def _asked(certificate: CertificateView) -> object:
     return certificate.content, certificate.owned, certificate.issued, certificate.metadata.deletion_timestamp
 
 
+@dataclass(frozen=True, slots=True)
+class TLSFleet:
+    """What changes of engines concern instances that have TLS, and nobody else."""
+
+    engines: Cache[FireboltEngine]
+    instances: Cache[FireboltInstance]
+
+    def engine_changed(self, old: FireboltEngine | None, new: FireboltEngine | None) -> Requests:
+        engine = new or old
+        if engine is None or (old is not None and new is not None and _generations(old) == _generations(new)):
+            return ()
+        return self._instance_of(engine)
+
+    def secret_changed(self, old: GenerationAuthority | None, new: GenerationAuthority | None) -> Requests:
+        secret = new or old
+        if secret is None or old == new:
+            return ()
+        engine = self.engines.get((secret.namespace, secret.engine))
+        return self._instance_of(engine) if engine is not None else ()
+
+    def _instance_of(self, engine: FireboltEngine) -> Requests:
+        key = (engine.metadata.namespace, engine.spec.instance_ref if engine.spec else "")
+        instance = self.instances.get(key)
+        has_tls = instance is not None and (instance.spec.tls is not None or instance.status.engine_tls is not None)
+        return ((key, Priority.EVENT),) if has_tls else ()
+
+
+def _generations(engine: FireboltEngine) -> object:
+    status = engine.status
+    return status.current_generation, status.active_generation, status.draining_generation, status.phase
+
+
 def aside_instance(aside: Aside) -> Iterable[Key]:
     return (aside.header.key,)
 
@@ -54,4 +89,5 @@ def _what_counts(child: LiveObject | SecretView) -> object:
     """All but the version: a Deployment counts its pods far more often than the count passes zero."""
     if isinstance(child, SecretView):
         return child.type, child.filled, child.username, child.database, child.metadata.uid
-    return child.content, child.owned, child.ready_replicas > 0, child.metadata.uid, child.metadata.deletion_timestamp
+    counts = child.ready_replicas > 0, child.is_rolled_out
+    return child.content, child.owned, counts, child.metadata.uid, child.metadata.deletion_timestamp

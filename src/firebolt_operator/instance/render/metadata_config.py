@@ -1,4 +1,7 @@
-"""What the metadata service reads when it starts: one tree of keys, written as XML or as YAML."""
+"""What the metadata service reads when it starts: one tree of keys, written as XML or as YAML.
+
+The next generation of the service has a small tree of its own, in YAML.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,7 +67,7 @@ def database_server(instance: FireboltInstance) -> Server:
 
 def metadata_config(instance: FireboltInstance) -> ConfigFile:
     tree = config_tree(instance)
-    if instance.spec.metadata.config_format == "YAML":
+    if instance.spec.metadata_ng or instance.spec.metadata.config_format == "YAML":
         text = yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=float("inf"), allow_unicode=True)
         return ConfigFile("config.yaml", text)
     return ConfigFile("config.xml", "\n".join(_xml_lines("config", tree, indent="")) + "\n")
@@ -76,29 +79,22 @@ def config_problem(instance: FireboltInstance) -> str | None:
 
 
 def config_tree(instance: FireboltInstance) -> Manifest:
-    """The next-generation server warns about or ignores what is left out for it."""
     server = database_server(instance)
-    postgresql: Manifest = {
-        "host": Quoted(server.host),
-        "port": server.port,
-        "database": Quoted(server.database),
-        "schema": Quoted(server.schema),
-    }
-    service: Manifest = {
-        "default_account_id": Quoted(instance.spec.id),
-        "host": "0.0.0.0",  # noqa: S104 - inside a pod, behind its Service
-        "port": names.PORT_METADATA,
-    }
+    postgresql: Manifest = {"host": Quoted(server.host), "port": server.port, "database": Quoted(server.database)}
+    listener: Manifest = {"host": "0.0.0.0", "port": names.PORT_METADATA}  # noqa: S104 - inside a pod, behind its Service
     if instance.spec.metadata_ng:
-        return {"pensieve_lite": {**service, "metadata_storage": {"postgresql": postgresql}}}
+        # It refuses to start on any key more: it knows no accounts, and instances are told apart by their databases.
+        return {"pensieve_duck": {**listener, "metadata_storage": {"postgresql": postgresql}}}
     return {
         "pensieve_lite": {
-            **service,
+            "default_account_id": Quoted(instance.spec.id),
+            **listener,
             "server_threads": 0,
             "log_level": "information",
             "metadata_storage": {
                 "postgresql": {
                     **postgresql,
+                    "schema": Quoted(server.schema),
                     "keepalive": {"enabled": 1, "idle_sec": 120, "interval_sec": 30, "count": 5},
                     "connect_timeout_sec": 5,
                 },

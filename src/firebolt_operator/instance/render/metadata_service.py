@@ -5,7 +5,7 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.labels import component_labels
-from firebolt_operator.instance.database_login import authority_in_use, credentials_in_use
+from firebolt_operator.instance.database_login import KEY_PASSWORD, KEY_USERNAME, authority_in_use, credentials_in_use
 from firebolt_operator.instance.render.metadata_config import ConfigFile, metadata_config
 from firebolt_operator.manifests.components import (
     ComponentPod,
@@ -17,6 +17,7 @@ from firebolt_operator.manifests.components import (
 from firebolt_operator.manifests.hashes import canonical_json, content_hash
 from firebolt_operator.manifests.images import workload_pull_policy
 from firebolt_operator.manifests.reading import mapping
+from firebolt_operator.manifests.secret_mounts import SecretMount, secret_volume
 from firebolt_operator.policy.component_rules import METADATA
 from firebolt_operator.policy.protected_secrets import keeps_volume, protected_secret_names
 from firebolt_operator.refs import Manifest
@@ -87,7 +88,7 @@ def _pod_template(instance: FireboltInstance, default_image: str, login_digest: 
                 "name": names.VOLUME_METADATA_CONFIG,
                 "configMap": {"name": names.metadata_config_name(instance.metadata.name)},
             },
-            {"name": names.VOLUME_METADATA_CREDENTIALS, "secret": {"secretName": credentials_in_use(instance)}},
+            secret_volume(_login(instance)),
             {"name": names.VOLUME_METADATA_TMP, "emptyDir": {}},
             *_authority_volumes(instance),
         ],
@@ -100,6 +101,17 @@ def _pod_template(instance: FireboltInstance, default_image: str, login_digest: 
         keeps_volume=keeps_volume(METADATA, protected_secret_names(instance)),
     )
     return merged_component_pod(template, ours)
+
+
+def _login(instance: FireboltInstance) -> SecretMount:
+    """Of a Secret of the user's own only what is asked for: whatever else is in it is none of our business."""
+    is_external = instance.spec.metadata.postgres is not None
+    return SecretMount(
+        volume=names.VOLUME_METADATA_CREDENTIALS,
+        secret=credentials_in_use(instance),
+        path=CREDENTIALS_FOLDER,
+        keys=(KEY_USERNAME, KEY_PASSWORD) if is_external else (),
+    )
 
 
 def _hash(config: ConfigFile, login_digest: str) -> str:

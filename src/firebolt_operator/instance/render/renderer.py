@@ -1,11 +1,14 @@
-"""The objects of one instance, rendered from its spec."""
+"""The objects of one instance, rendered from its spec and from what was recorded of its TLS."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
 
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.tls import GatewayTLSStatus
 from firebolt_operator.gateway.inputs import GatewayInputs
-from firebolt_operator.gateway.objects import gateway_objects
+from firebolt_operator.gateway.objects import GatewayObjects, gateway_objects
 from firebolt_operator.gateway.rbac import gateway_accounts
 from firebolt_operator.instance.blueprint import Piece, Pieces
 from firebolt_operator.instance.render.metadata_config import config_problem
@@ -18,6 +21,12 @@ from firebolt_operator.instance.render.postgres import postgres_credentials, pos
 from firebolt_operator.reconciling.indexes import term
 from firebolt_operator.reconciling.memo import LastValueMemo
 from firebolt_operator.refs import Manifest
+from firebolt_operator.tls.facts import SecretRevisions, TrustBundle
+from firebolt_operator.tls.render.gateway_tls import gateway_tls
+from firebolt_operator.tls.render.trust_bundle import trust_bundle
+
+MOST_RENDERED: Final = 3  # as it is, closed, and as it shall be
+NOTHING_MOUNTED: Final = SecretRevisions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +42,9 @@ class InstanceImages:
 class InstanceRenderer:
     instance: FireboltInstance
     images: InstanceImages
+    _rendered: list[tuple[object, GatewayObjects]] = field(
+        default_factory=list[tuple[object, GatewayObjects]], repr=False, compare=False
+    )
 
     def problem(self) -> str | None:
         return config_problem(self.instance)
@@ -42,7 +54,7 @@ class InstanceRenderer:
 
     def guard(self) -> Pieces:
         """What limits the gateway's account, and has to be there before that account has any rights."""
-        return (Piece("gateway accounts", gateway_accounts(self._gateway_inputs)),)
+        return (Piece("gateway accounts", gateway_accounts(self._inputs(self.instance, NOTHING_MOUNTED))),)
 
     def postgres(self) -> Pieces:
         return (
@@ -58,28 +70,41 @@ class InstanceRenderer:
             Piece("metadata service", metadata_service(self.instance)),
         )
 
-    def gateway(self) -> Pieces:
-        return self._gateway
+    def trust(self, bundle: TrustBundle, /) -> Pieces:
+        return (Piece("engine CA bundle", trust_bundle(self.instance, bundle)),)
 
-    @property
-    def _gateway_inputs(self) -> GatewayInputs:
-        return GatewayInputs(
-            instance=self.instance,
-            image=self.images.gateway,
-            wake_agent_image=self.images.wake_agent,
-            wake_agent_pull_policy=self.images.wake_agent_pull_policy,
-        )
-
-    @cached_property
-    def _gateway(self) -> Pieces:
-        """Rendered once: writing Envoy's configuration down takes longer than the rest of a pass."""
-        objects = gateway_objects(self._gateway_inputs)
+    def gateway(self, revisions: SecretRevisions | None = None, /) -> Pieces:
+        objects = self._objects(self.instance.status.gateway_tls, revisions or NOTHING_MOUNTED)
         return (
             *(Piece("gateway RBAC", manifest) for manifest in objects.identity),
             Piece("gateway configmap", objects.config_map),
             Piece("gateway deployment", objects.deployment),
             Piece("gateway service", objects.service),
             Piece("gateway pdb", objects.disruption_budget),
+        )
+
+    def gateway_hash(self, status: GatewayTLSStatus | None, revisions: SecretRevisions, /) -> str:
+        return self._objects(status, revisions).config_hash
+
+    def _objects(self, status: GatewayTLSStatus | None, revisions: SecretRevisions) -> GatewayObjects:
+        """Rendered once: writing Envoy's configuration down takes longer than the rest of a pass."""
+        inputs = (status, revisions)
+        for known, objects in self._rendered:
+            if known == inputs:
+                return objects
+        recorded = msgspec.structs.replace(self.instance.status, gateway_tls=status)
+        instance = msgspec.structs.replace(self.instance, status=recorded)
+        made = gateway_objects(self._inputs(instance, revisions))
+        self._rendered[:] = [(inputs, made), *self._rendered[: MOST_RENDERED - 1]]
+        return made
+
+    def _inputs(self, instance: FireboltInstance, revisions: SecretRevisions) -> GatewayInputs:
+        return GatewayInputs(
+            instance=instance,
+            image=self.images.gateway,
+            wake_agent_image=self.images.wake_agent,
+            wake_agent_pull_policy=self.images.wake_agent_pull_policy,
+            tls=gateway_tls(instance, revisions),
         )
 
 

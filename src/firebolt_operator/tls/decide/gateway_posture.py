@@ -126,6 +126,8 @@ class _Enabled:
             return CERTIFICATE_PENDING
         if issued.secret is None or not issued.secret.has(*NEEDED):
             return self._pending()
+        if not issued.secret.public_key:
+            return self._pending("tls.crt holds no certificate that can be read")
         wrong = wrong_secret(issued.secret, self.situation.certificate_name) if is_ours else ""
         return _failed(wrong) if wrong else None
 

@@ -17,6 +17,7 @@ from firebolt_operator.refs import Manifest
 from firebolt_operator.tls.facts import TrustBundle, TrustedAuthority
 
 SUFFIX: Final = ".crt"
+MOST_DIGITS: Final = 18
 
 
 def trust_bundle(instance: FireboltInstance, bundle: TrustBundle) -> Manifest:
@@ -50,7 +51,12 @@ def read_trust_bundle(annotations: Mapping[str, str], texts: Mapping[str, str]) 
         for key, known in memory.items()
         if texts.get(f"{key}{SUFFIX}")
     }
-    return TrustBundle(authorities, int(revision) if revision.isdecimal() else 0)
+    return TrustBundle(authorities, _number(revision))
+
+
+def _number(text: str) -> int:
+    """Anybody who may write the Secret may write any number of digits, and Python reads only so many."""
+    return int(text) if len(text) <= MOST_DIGITS and text.isdecimal() else 0
 
 
 def _encoded(text: str) -> str:

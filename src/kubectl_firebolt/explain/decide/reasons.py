@@ -9,6 +9,12 @@ from kubectl_firebolt.names import EngineClassReason, EngineReason, InstanceReas
 ENGINE_FIXES: Final[Mapping[str, str]] = {
     EngineReason.INITIALIZING: "give it a moment: the operator has only begun",
     EngineReason.CLASS_UNREADY: "mend the class: its template sets a field of the operator's, which the message names",
+    EngineReason.PRESET_REQUIRED: (
+        "create the FireboltEnginePreset named firebolt in this namespace, or take spec.requirePreset off the engine"
+    ),
+    EngineReason.PRESET_UNREADY: (
+        "mend the FireboltEnginePreset: its template sets a field of the operator's, which the message names"
+    ),
     EngineReason.DRAIN_CHECK_FAILING: (
         "let the operator ask the old pods whether they still run queries: port 9090 through NetworkPolicies, the right"
         " to get pods/proxy, or another spec.metricScrapeMode of the instance; spec.drainTimeout bounds the wait,"
@@ -33,7 +39,7 @@ ENGINE_FIXES: Final[Mapping[str, str]] = {
     EngineReason.STATEFULSET_WARNING: "mend what the StatefulSet complains about; it tries again by itself",
     EngineReason.SPEC_INVALID: "correct the field that the message names, here or in the class that it names",
     EngineReason.ENGINE_CLASS_MISSING: (
-        "create the class in this namespace, or let spec.engineClassRef name one that is there"
+        "create the class in this namespace or in the cluster, or let spec.engineClassRef name one that is there"
     ),
     EngineReason.PROGRESS_DEADLINE_EXCEEDED: (
         "mend the pods of the new generation, or edit the spec to start over;"
@@ -64,6 +70,11 @@ INSTANCE_FIXES: Final[Mapping[str, str]] = {
         + names.ANNOTATION_CLEAR_FAILED
         + "=true"
     ),
+    InstanceReason.IMAGE_BELOW_FLOOR: (
+        "nothing, unless newer engine images are wanted: then move metadata and all engines of the instance to them"
+    ),
+    InstanceReason.IMAGE_RESOLVE_FAILED: "mend the engine or the class that the message names",
+    InstanceReason.UPDATE_REJECTED: "upgrade the CRDs, or lift the policy that the message names",
     InstanceReason.AUTH_SPEC_INVALID: "correct spec.auth as the message says",
     InstanceReason.TLS_SPEC_INVALID: "correct spec.tls as the message says",
     InstanceReason.ADMIN_SECRET_MISSING: "create the Secret with the administrator's password, with the key it names",
@@ -79,6 +90,7 @@ INSTANCE_FIXES: Final[Mapping[str, str]] = {
     InstanceReason.CONVERGING: _LAGGING,
     InstanceReason.STAGING_FAIL_CLOSED: "give it time: queries are refused until the old gateway pods are gone",
     InstanceReason.SECURE_ROLLOUT_PENDING: "give it time; if it stays, see that certificate and key can be loaded",
+    InstanceReason.CRL_SECRET_PREFLIGHT_FAILED: "put lists of all CAs into the Secret, key crl.pem, as PEM",
 }
 INSTANCE_ON_ITS_WAY: Final = frozenset(
     {

@@ -52,6 +52,7 @@ class Rollout:
     pods: Sequence[PodLine]
     next_step: str
     arrival: Arrival
+    is_under_way: bool  # by the engine's own word, whatever is known of its pods
 
 
 def rollout(seen: Seen) -> Rollout:
@@ -67,6 +68,7 @@ def rollout(seen: Seen) -> Rollout:
         pods=[_pod(seen, pod) for pod in seen.pods],
         next_step=next_of(seen),
         arrival=_arrival(seen),
+        is_under_way=not _says_settled(seen),
     )
 
 
@@ -80,16 +82,19 @@ def _gone(seen: Seen) -> Rollout:
         pods=[_pod(seen, pod) for pod in seen.pods],
         next_step="",
         arrival=Arrival.GONE,
+        is_under_way=False,
     )
 
 
 def _arrival(seen: Seen) -> Arrival:
     if is_true(condition_of(seen.there, names.CONDITION_STALLED)):
         return Arrival.STUCK
+    return Arrival.ARRIVED if _says_settled(seen) and _is_shown(seen) else Arrival.ON_THE_WAY
+
+
+def _says_settled(seen: Seen) -> bool:
     is_told = int(seen.status.get("observedGeneration") or 0) >= int(seen.there["metadata"].get("generation", 0))
-    is_moving = is_true(condition_of(seen.there, names.CONDITION_RECONCILING))
-    has_arrived = is_well(seen) and is_told and not is_moving and _is_shown(seen)
-    return Arrival.ARRIVED if has_arrived else Arrival.ON_THE_WAY
+    return is_well(seen) and is_told and not is_true(condition_of(seen.there, names.CONDITION_RECONCILING))
 
 
 def _is_shown(seen: Seen) -> bool:

@@ -1,14 +1,15 @@
 """Is authentication ready? The words of AuthReady, what is recorded of keys, and where keys may come from."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from firebolt_operator.api.auth import AuthSpec, AuthStatus
-from firebolt_operator.api.names import EventReason, InstanceReason
+from firebolt_operator.api.auth import AdminSpec, AuthSpec, AuthStatus, SecretKeySelector, SigningKeyStatus
+from firebolt_operator.api.names import EventReason, InstanceReason, signing_key_name
 from firebolt_operator.auth.decide.provisioning import decide_auth
 from firebolt_operator.auth.held_keys import HeldKey, format_held_keys, parse_held_keys
-from firebolt_operator.auth.plan import EnsureCertificate
+from firebolt_operator.auth.plan import DeleteCertificate, DeleteSecret, EnsureCertificate
 from firebolt_operator.look_again import WHEN_CHANGED
 from firebolt_operator.manifests.issued import Issued
 from tests.support.auth import a_fleet, a_key, a_situation, all_issued, an_auth_spec, holding, issued_key, keys_status
@@ -34,12 +35,31 @@ def test_given_it_is_turned_on_again_then_no_key_comes_back() -> None:
     assert plan.status.signing_key_generation == 4
 
 
+def test_given_a_first_key_that_is_there_then_it_is_asked_for_all_the_same_because_somebody_else_may_have() -> None:
+    plan = decide_auth(a_situation(None, issued=all_issued(1)))
+    assert plan.status is not None
+    [asked] = plan.writes
+    assert isinstance(asked, EnsureCertificate)
+    assert (asked.key.secret_name, asked.is_new) == (NAME, True)
+
+
 def test_given_a_spec_that_is_wrong_then_keys_and_counter_stay() -> None:
     status = keys_status(a_key())
     plan = decide_auth(a_situation(status, spec=an_auth_spec(retain="24h")))
     assert (plan.status, plan.writes, plan.verdict.status) == (status, (), "False")
     assert plan.verdict.reason == InstanceReason.AUTH_SPEC_INVALID
     assert "24h0m30s" in plan.verdict.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["other-metadata-postgres-creds", "other-auth-signing-signing-2", "eng-g1-engine-tls", "other-gateway-tls"],
+)
+def test_given_a_password_in_a_secret_of_a_neighbour_then_nothing_is_made_of_it(name: str) -> None:
+    spec = an_auth_spec(admin=AdminSpec(password=SecretKeySelector(name=name, key="password")))
+    plan = decide_auth(a_situation(spec=spec))
+    assert (plan.verdict.reason, plan.status, plan.writes) == (InstanceReason.AUTH_SPEC_INVALID, None, ())
+    assert f'must not name "{name}"' in plan.verdict.message
 
 
 def test_given_no_password_then_no_certificate_is_asked_for() -> None:
@@ -118,12 +138,66 @@ def test_without_cert_manager_known_keys_stay_in_use_and_nothing_is_asked_of_it(
     assert "not installed" in first.verdict.message
 
 
-def test_a_key_that_was_made_anew_under_its_id_is_told_once() -> None:
-    plan = decide_auth(a_situation(keys_status(a_key()), issued={NAME: issued_key(public_key="other")}))
-    assert plan.status == keys_status(a_key(observed_public_key_fingerprint="other"))
+REPLACED = issued_key(public_key="other")
+
+
+def test_a_witnessed_key_that_is_another_one_now_is_lost_and_its_id_never_comes_back() -> None:
+    plan = decide_auth(a_situation(keys_status(a_key()), issued={NAME: REPLACED}))
+    assert plan.status == keys_status(counter=1)
+    assert (plan.verdict.status, plan.verdict.reason) == ("False", InstanceReason.SIGNING_KEY_PENDING)
+    assert plan.writes == (DeleteCertificate(NAME, "certificate-1"), DeleteSecret(NAME, "secret-1"))
     assert [warning.reason for warning in plan.warnings] == [EventReason.SIGNING_KEY_MATERIAL_REGENERATED]
-    again = decide_auth(a_situation(plan.status, issued={NAME: issued_key(public_key="other")}))
-    assert (again.status, again.warnings) == (plan.status, ())
+    asked = decide_auth(a_situation(plan.status, issued={NAME: REPLACED}))
+    assert [write.key.id for write in asked.writes if isinstance(write, EnsureCertificate)] == ["signing-2"]
+    again = decide_auth(a_situation(plan.status, issued=all_issued(2)))
+    assert again.status == keys_status(a_key(2, created_at=NOON), counter=2)
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        pytest.param(REPLACED, id="as-if-issued"),
+        pytest.param(issued_key(public_key="other", issued_for="another"), id="for-another"),
+        pytest.param(Issued(secret=REPLACED.secret), id="without-a-certificate"),
+    ],
+)
+def test_a_lost_key_is_never_recorded_whatever_its_secret_claims(replaced: Issued) -> None:
+    plan = decide_auth(a_situation(keys_status(a_key()), issued={NAME: replaced}))
+    assert plan.status == keys_status(counter=1)
+
+
+def test_a_key_is_not_called_lost_by_a_cache() -> None:
+    status = keys_status(a_key())
+    plan = decide_auth(a_situation(status, issued={NAME: REPLACED}, fleet=a_fleet(is_live=False)))
+    assert (plan.status, plan.writes, plan.needs_live_fleet) == (status, (), True)
+
+
+@pytest.mark.parametrize(
+    ("lost", "left"),
+    [
+        pytest.param(2, a_key(1), id="the-one-that-signed"),
+        pytest.param(1, a_key(2), id="the-one-that-was-kept"),
+    ],
+)
+def test_when_one_of_two_keys_is_lost_then_the_other_signs(lost: int, left: SigningKeyStatus) -> None:
+    status = keys_status(a_key(2), a_key(1, "ValidationOnly", demoted_at=NOON - SECOND, retire_eligible_at=NOON))
+    issued = {**all_issued(1, 2), signing_key_name("inst", lost): issued_key(lost, public_key="other")}
+    plan = decide_auth(a_situation(status, issued=issued))
+    assert (plan.status, plan.verdict.status) == (keys_status(left, counter=2), "True")
+    name = signing_key_name("inst", lost)
+    assert plan.writes == (DeleteCertificate(name, f"certificate-{lost}"), DeleteSecret(name, f"secret-{lost}"))
+
+
+def test_a_key_that_was_not_witnessed_is_asked_for_as_new_and_a_known_one_is_not() -> None:
+    assert [write.is_new for write in asked_for(None, issued={})] == [True]
+    assert [write.is_new for write in asked_for(keys_status(a_key()))] == [False]
+    due = keys_status(a_key(created_at=NOON - timedelta(days=60)))
+    assert [write.is_new for write in asked_for(due, issued=all_issued(1))] == [False, True]
+
+
+def asked_for(status: AuthStatus | None, **fields: Any) -> list[EnsureCertificate]:
+    plan = decide_auth(a_situation(status, **fields))
+    return [write for write in plan.writes if isinstance(write, EnsureCertificate)]
 
 
 def test_a_planted_successor_stops_every_engine_that_would_mount_it() -> None:

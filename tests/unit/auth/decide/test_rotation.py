@@ -74,6 +74,10 @@ def test_given_a_due_key_whose_successor_is_there_then_engines_are_told_to_accep
     assert plan.status.signing_key_generation == 2
     assert plan.status.signing_keys[1].created_at == NOON
     assert [key.id for key in rendered_keys(plan.status)] == ["signing-1", "signing-2"]
+    # It is asked for all the same: somebody else may have, and would know the key.
+    asked = plan.writes[-1]
+    assert isinstance(asked, EnsureCertificate)
+    assert (asked.key.id, asked.is_new) == ("signing-2", True)
 
 
 def test_given_an_engine_without_the_new_key_then_it_does_not_sign_yet() -> None:

@@ -11,9 +11,10 @@ from firebolt_operator.api.names import ANNOTATION_AUTH_HASH, ANNOTATION_SIGNING
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, PODS, STATEFULSETS
 from firebolt_operator.auth.facts import EngineKeys, Fleet, GenerationKeys
 from firebolt_operator.auth.held_keys import UNKNOWN, HeldKey
-from firebolt_operator.auth.observe.fleet import FleetReader
+from firebolt_operator.auth.observe.fleet import held_keys
 from firebolt_operator.engine.observe.caches import EngineCaches, engine_caches
 from firebolt_operator.kube.ports import Page, Scope
+from firebolt_operator.reconciling.fleet import FleetReader
 from firebolt_operator.refs import Manifest, Ref, Resource
 
 HELD = HeldKey("signing-1", "fp1")
@@ -71,7 +72,8 @@ class Cluster:
 
 async def both(cluster: Cluster) -> list[tuple[EngineKeys, ...]]:
     reader = cluster.reader()
-    known, live = reader.known("ns", "inst"), await reader.live("ns", "inst")
+    known = held_keys(reader.known("ns", "inst"), is_live=False)
+    live = held_keys(await reader.live("ns", "inst"), is_live=True)
     assert (known.is_live, live.is_live) == (False, True)
     return [known.engines, live.engines]
 
@@ -145,4 +147,4 @@ async def test_what_cannot_be_told_is_waited_for(spoil: Callable[[Cluster], None
 
 
 def test_without_engines_there_is_nobody_to_wait_for() -> None:
-    assert Cluster().reader().known("ns", "inst") == Fleet()
+    assert held_keys(Cluster().reader().known("ns", "inst"), is_live=False) == Fleet()

@@ -7,15 +7,20 @@ import msgspec
 import pytest
 import yaml
 
+from firebolt_local.standins.engine.auth.config import Auth, check_auth
 from firebolt_operator.api.auth import (
     AuthSpec,
     DiscoverySpec,
+    ExchangeServer,
     JitProvisioning,
     JwksSpec,
     LocalAuthSpec,
+    MappedRole,
     OIDCJwtSpec,
     OIDCProvider,
     OIDCSpec,
+    RoleMapping,
+    TargetServer,
 )
 from firebolt_operator.api.tls import CertManagerSpec
 from firebolt_operator.auth.render.auth_hash import auth_hash
@@ -42,6 +47,15 @@ def rendered(spec: AuthSpec) -> Manifest:
     return plain
 
 
+TWO_HOPS = OIDCProvider(
+    name="partner",
+    target=TargetServer(discovery_url="https://login.example.com/d", token_endpoint_auth_method="none"),
+    exchange=ExchangeServer(discovery_url="https://exchange.example.com/d"),
+    username_mapping="{{ iss }}|{{ sub }}",
+    role_mapping=RoleMapping(
+        claim="groups", map=[MappedRole(value="writers", role="writer"), MappedRole(value="analysts", role="reader")]
+    ),
+)
 FULL = msgspec.structs.replace(
     an_auth_spec(password_login="any_user", token_expiry="1h", max_token_age="1d", clock_skew_tolerance="30s"),
     preferred_authorization_server="okta",
@@ -62,7 +76,12 @@ FULL = msgspec.structs.replace(
 )
 
 
-@pytest.mark.parametrize(("name", "spec"), [("minimal.yaml", an_auth_spec()), ("full.yaml", FULL)])
+IN_TWO_HOPS = msgspec.structs.replace(an_auth_spec(), oidc=OIDCSpec(providers=[TWO_HOPS]))
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"), [("minimal.yaml", an_auth_spec()), ("full.yaml", FULL), ("two_hops.yaml", IN_TWO_HOPS)]
+)
 def test_what_an_engine_gets_is_what_is_written_down(name: str, spec: AuthSpec) -> None:
     assert rendered(spec) == yaml.load((GOLDEN / name).read_text(), yaml.CSafeLoader)
 
@@ -70,10 +89,17 @@ def test_what_an_engine_gets_is_what_is_written_down(name: str, spec: AuthSpec) 
 def test_signing_keys_are_asked_for_as_it_is_written_down() -> None:
     long_lived = msgspec.structs.replace(ISSUER, duration="48h")
     found = [
-        signing_certificate(an_instance(), a_key(1), ISSUER),
-        signing_certificate(an_instance(), a_key(2, algorithm="RSA", size=4096), long_lived),
+        signing_certificate(an_instance(), a_key(1), ISSUER, is_new=False),
+        signing_certificate(an_instance(), a_key(2, algorithm="RSA", size=4096), long_lived, is_new=False),
     ]
     assert found == list(yaml.load_all((GOLDEN / "certificates.yaml").read_text(), yaml.CSafeLoader))
+
+
+def test_a_key_that_nobody_has_seen_yet_is_made_and_never_found() -> None:
+    seen, unseen = (signing_certificate(an_instance(), a_key(1), ISSUER, is_new=is_new) for is_new in (False, True))
+    assert unseen["spec"]["privateKey"].pop("rotationPolicy") == "Always"
+    assert seen["spec"]["privateKey"].pop("rotationPolicy") == "Never"
+    assert seen == unseen
 
 
 def with_local(**fields: Any) -> AuthSpec:
@@ -146,3 +172,47 @@ def test_an_empty_fingerprint_and_what_go_escapes_are_part_of_the_text(monkeypat
         '"secretName":"inst-auth-signing","publicKeyFP":""}],"adminSecretVersion":"41"}'
     )
     assert texts == [expected]
+
+
+def with_provider(provider: OIDCProvider) -> AuthSpec:
+    return msgspec.structs.replace(an_auth_spec(), oidc=OIDCSpec(providers=[provider]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"target": TargetServer(discovery_url="https://login.example.com/other")}, id="target"),
+        pytest.param({"target": TargetServer(discovery_url="https://login.example.com/d")}, id="how-clients-prove"),
+        pytest.param({"exchange": None}, id="exchange"),
+        pytest.param({"role_mapping": None}, id="roles"),
+        pytest.param({"role_mapping": RoleMapping(map=[MappedRole(value="a", role="b")])}, id="other-roles"),
+    ],
+)
+def test_another_server_or_another_table_of_roles_rolls_engines(change: dict[str, Any]) -> None:
+    other = msgspec.structs.replace(TWO_HOPS, **change)
+    assert auth_hash(with_provider(other), KEYS, "41") != auth_hash(with_provider(TWO_HOPS), KEYS, "41")
+    assert rendered(with_provider(other))["config"] != rendered(with_provider(TWO_HOPS))["config"]
+
+
+def test_what_is_not_set_of_a_provider_is_left_out() -> None:
+    """An engine refuses empty texts, and objects without anything."""
+    short = OIDCProvider(
+        name="partner",
+        target=TargetServer(discovery_url="https://login.example.com/d"),
+        username_mapping="{{ sub }}",
+        role_mapping=RoleMapping(map=[MappedRole(value="a", role="b")]),
+    )
+    (provider,) = rendered(with_provider(short))["config"]["instance"]["auth"]["oidc"]["providers"]
+    assert provider == {
+        "name": "partner",
+        "target": {"discovery_url": "https://login.example.com/d"},
+        "username_mapping": "{{ sub }}",
+        "role_mapping": {"map": [{"value": "a", "role": "b"}]},
+    }
+
+
+def test_the_stand_in_engine_understands_it() -> None:
+    auth = rendered(IN_TWO_HOPS)["config"]["instance"]["auth"]
+    understood = msgspec.convert(auth, Auth)
+    check_auth(understood)
+    assert understood.providers[0].trusted_discovery_url == "https://exchange.example.com/d"

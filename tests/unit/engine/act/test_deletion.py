@@ -5,19 +5,23 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from firebolt_operator.api.resources import CONFIG_MAPS, SERVICES, STATEFULSETS
+from firebolt_operator.api.names import EngineReason, EventReason
+from firebolt_operator.api.resources import CERTIFICATES, CONFIG_MAPS, SECRETS, SERVICES, STATEFULSETS
 from firebolt_operator.engine.act.deletion import (
     Cleanup,
     cleanup_error,
     delete_children,
+    lingering_verdict,
+    lingering_warning,
 )
 from firebolt_operator.engine.views import Child
-from firebolt_operator.errors import FencedError, OperatorError, TransientError
-from firebolt_operator.refs import Resource
+from firebolt_operator.errors import FencedError, NotFoundError, OperatorError, TransientError
+from firebolt_operator.reconciling.verdicts import Verdict
+from firebolt_operator.refs import Resource, Warn
 from tests.support.engines import a_child, an_engine
 from tests.support.memory_server import MemoryServer
 
-KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS)
+KINDS = (STATEFULSETS, SERVICES, CONFIG_MAPS, CERTIFICATES, SECRETS)
 
 
 async def delete_all(server: MemoryServer) -> Cleanup:
@@ -78,7 +82,7 @@ async def test_one_kind_that_fails_holds_up_no_other_and_is_told(server: MemoryS
     server.failures[SERVICES] = refused
     cleanup = await delete_all(server)
     assert cleanup.errors == (refused,)
-    assert {kind for kind, *_ in server.deleted} == {"StatefulSet", "ConfigMap"}
+    assert {kind for kind, *_ in server.deleted} == {"StatefulSet", "ConfigMap", "Certificate", "Secret"}
     assert str(cleanup_error(cleanup)) == "cleanup failed with 1 errors, first: not now"
 
 
@@ -91,3 +95,38 @@ async def test_without_the_lease_nothing_more_is_tried(server: MemoryServer) -> 
 
 def test_only_what_lingers_is_put_in_words() -> None:
     assert Cleanup((), (OperatorError("x"),)).external_finalizers == ""
+
+
+def test_status_and_event_say_the_same_of_what_lingers() -> None:
+    cleanup = Cleanup(("  - Service/held: example.com/one",), ())
+    said = cleanup.external_finalizers
+    assert lingering_verdict(cleanup) == Verdict(status="False", reason=EngineReason.EXTERNAL_FINALIZER, message=said)
+    assert lingering_warning(cleanup) == Warn(reason=EventReason.EXTERNAL_FINALIZER, action="Deleting", note=said)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "goes"),
+    [
+        pytest.param("eng-g7-engine-tls", True, id="of-a-generation"),
+        pytest.param("", False, id="of-nobody"),
+        pytest.param("eng-gone-engine-tls", False, id="of-no-number"),
+        pytest.param("other-g7-engine-tls", False, id="of-another-engine"),
+        pytest.param("eng-g7-engine-tls-copy", False, id="of-another-certificate"),
+    ],
+)
+async def test_a_secret_goes_only_if_cert_manager_wrote_it_for_a_generation(certificate: str, *, goes: bool) -> None:
+    """It names no owner."""
+    server, secret = MemoryServer(), a_child("secret", 7)
+    secret.metadata.owner_references.clear()
+    secret.metadata.annotations["cert-manager.io/certificate-name"] = certificate
+    server.put(SECRETS, secret)
+    await delete_all(server)
+    assert bool(server.deleted) is goes
+
+
+async def test_without_cert_manager_an_engine_can_be_deleted(server: MemoryServer) -> None:
+    server.unlisted[CERTIFICATES] = NotFoundError("no such kind", status=404)
+    server.unlisted[SERVICES] = NotFoundError("no such kind", status=404)
+    cleanup = await delete_all(server)
+    assert [str(error) for error in cleanup.errors] == ["no such kind"]  # of Services, which every cluster has
+    assert {kind for kind, *_ in server.deleted} == {"StatefulSet", "ConfigMap", "Secret"}

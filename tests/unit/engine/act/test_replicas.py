@@ -1,3 +1,4 @@
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -45,10 +46,11 @@ class Metrics:
     running: int = 0
     suspended: int = 0
     is_broken: bool = False
+    idle_seconds: float | None = None
 
     @property
     def answer(self) -> Activity | str:
-        return "does not answer" if self.is_broken else Activity(self.running, self.suspended)
+        return "does not answer" if self.is_broken else Activity(self.running, self.suspended, self.idle_seconds)
 
 
 @dataclass
@@ -58,6 +60,7 @@ class Setting:
     metrics: Metrics = Metrics()
     pods: int = 2
     asked: int = 2  # of the pods
+    first: Metrics | None = None  # where the first pod tells something else
     asked_at: datetime | None = NOON
     wake: str = ""
     phase: str = "stable"
@@ -69,6 +72,7 @@ class Setting:
         annotations = {names.ANNOTATION_WAKE_REQUESTED: self.wake} if self.wake else {}
         pods = [a_pod(f"eng-g0-{index}") for index in range(self.pods)]
         told = {pod_key(pod): self.metrics.answer for pod in pods[: self.asked]}
+        told |= {pod_key(pods[0]): self.first.answer} if self.first else {}
         adjuster = ReplicaAdjuster(
             engine=msgspec.structs.replace(
                 engine, metadata=msgspec.structs.replace(engine.metadata, annotations=annotations)
@@ -311,3 +315,73 @@ async def test_given_a_malformed_duration_then_nothing_is_parked_and_no_window_o
 def test_time_zones() -> None:
     assert time_zone("Europe/Berlin") is not None
     assert [time_zone(name) for name in ("Nowhere", "", "../../etc/passwd")] == [None, None, None]
+
+
+IDLE_LONG = Metrics(idle_seconds=3600)
+IDLE_SHORT = Metrics(idle_seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("setting", "before", "after", "reason"),
+    [
+        pytest.param(
+            Setting(metrics=IDLE_LONG, first=IDLE_SHORT),
+            NOON - 30 * MINUTE,
+            NOON - MINUTE,
+            "ActivityObserved",
+            id="work-between-two-looks-is-seen-and-the-shortest-counts",
+        ),
+        pytest.param(
+            Setting(metrics=IDLE_LONG),
+            NOON - 10 * MINUTE,
+            NOON - 10 * MINUTE,
+            "ActivityObserved",
+            id="an-engine-that-has-just-come-up-keeps-its-grace",
+        ),
+        pytest.param(
+            Setting(metrics=IDLE_LONG),
+            NOON - 30 * MINUTE,
+            NOON - 30 * MINUTE,
+            "Idle",
+            id="idle-by-both-clocks",
+        ),
+        pytest.param(
+            Setting(metrics=Metrics(running=1, idle_seconds=3600)),
+            NOON - 30 * MINUTE,
+            NOON,
+            "ActivityObserved",
+            id="a-query-that-runs-counts-whatever-the-pod-says-of-idleness",
+        ),
+        pytest.param(
+            Setting(metrics=Metrics(), first=IDLE_SHORT),
+            NOON - 30 * MINUTE,
+            NOON - 30 * MINUTE,
+            "Idle",
+            id="one-pod-that-does-not-tell-leaves-it-to-the-queries",
+        ),
+        pytest.param(
+            Setting(metrics=IDLE_LONG, first=Metrics(idle_seconds=math.nan)),
+            NOON - 30 * MINUTE,
+            NOON,
+            "ScrapeFailed",
+            id="nonsense-is-taken-for-work",
+        ),
+        pytest.param(
+            Setting(metrics=Metrics(idle_seconds=599)),
+            NOON - 10 * MINUTE,
+            NOON - 10 * MINUTE,
+            "ActivityObserved",
+            id="a-second-is-no-news",
+        ),
+    ],
+)
+async def test_idle_times_that_pods_tell_themselves(
+    setting: Setting, before: datetime, after: datetime, reason: str
+) -> None:
+    adjusted = await setting.adjust(a_status(last_activity_time=before))
+    assert (adjusted.status.last_activity_time, adjusted.status.auto_stop_reason) == (after, reason)
+
+
+async def test_a_first_look_gives_a_whole_idle_timeout_whatever_pods_tell() -> None:
+    adjusted = await Setting(metrics=IDLE_LONG).adjust(a_status())
+    assert (adjusted.status.last_activity_time, adjusted.status.auto_stop_reason) == (NOON, "Initializing")

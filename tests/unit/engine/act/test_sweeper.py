@@ -6,11 +6,18 @@ import msgspec
 import pytest
 
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.resources import CONFIG_MAPS, FIREBOLT_ENGINES, SERVICES, STATEFULSETS
+from firebolt_operator.api.resources import (
+    CERTIFICATES,
+    CONFIG_MAPS,
+    FIREBOLT_ENGINES,
+    SECRETS,
+    SERVICES,
+    STATEFULSETS,
+)
 from firebolt_operator.engine.act.sweep import NOTHING_TO_SWEEP, Sweeper, SweepResult
 from firebolt_operator.engine.observe.caches import engine_caches
 from firebolt_operator.engine.views import Child
-from firebolt_operator.errors import TransientError
+from firebolt_operator.errors import FencedError, TransientError
 from firebolt_operator.refs import Ref, Resource
 from tests.support.engines import a_child, a_service, a_status, an_engine
 from tests.support.memory_server import MemoryServer
@@ -124,3 +131,46 @@ async def test_one_sweep_deletes_a_hundred_and_leaves_the_rest_to_the_next(count
     server = a_server()
     assert await sweep(server, *many(server, count)) == SweepResult(deleted=100, has_backlog=has_backlog)
     assert len(server.deleted) == 100
+
+
+async def test_when_the_status_cannot_be_read_nothing_goes_and_the_next_sweep_comes_soon() -> None:
+    server, refused = a_server(), TransientError("not now")
+    server.read_failures[FIREBOLT_ENGINES] = refused
+    assert await sweep(server) == SweepResult(errors=(refused,), has_backlog=True)
+    assert server.deleted == []
+
+
+@pytest.mark.parametrize("resource", [FIREBOLT_ENGINES, CONFIG_MAPS], ids=lambda kind: kind.plural)
+async def test_without_the_lease_the_sweep_ends(resource: Resource) -> None:
+    server = a_server()
+    server.read_failures[resource] = FencedError("lost")
+    with pytest.raises(FencedError):
+        await sweep(server)
+
+
+def a_secret(certificate: str) -> Child:
+    secret = a_child("secret", 1)
+    secret.metadata.owner_references.clear()
+    secret.metadata.annotations["cert-manager.io/certificate-name"] = certificate
+    return secret
+
+
+@pytest.mark.parametrize(
+    ("certificate", "deleted"),
+    [
+        pytest.param("eng-g1-engine-tls", [("Secret", "secret", "uid-secret", "")], id="of-cert-manager"),
+        pytest.param("", [], id="of-a-person"),
+    ],
+)
+async def test_of_secrets_only_what_cert_manager_wrote_for_a_generation_goes(
+    certificate: str, deleted: list[tuple[str, ...]]
+) -> None:
+    server, secret = a_server(), a_secret(certificate)
+    server.put(SECRETS, secret)
+    await sweep(server, secret, resource=SECRETS)
+    assert server.deleted == deleted
+
+
+def test_a_secret_goes_after_its_certificate() -> None:
+    order = [cache.resource for cache in engine_caches((), "").children()]
+    assert order.index(CERTIFICATES) < order.index(SECRETS)

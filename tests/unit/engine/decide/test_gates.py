@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
+from firebolt_operator.api.engine_preset import EnginePresetSpec
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
 from firebolt_operator.engine.decide.gates import (
@@ -14,13 +15,13 @@ from firebolt_operator.engine.decide.gates import (
     Refusal,
     TemplateVerdict,
     class_gate,
-    class_template,
+    inherited_templates,
     instance_gate,
     judge_template,
 )
-from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo
+from firebolt_operator.engine.inputs import ClassInfo, InstanceInfo, PresetInfo
 from firebolt_operator.policy.bounds import ResourceBounds
-from firebolt_operator.policy.inherited import ClassTemplate
+from firebolt_operator.policy.inherited import class_template, preset_template
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest, Ref
 from tests.support.engine_inputs import engine_class, engine_spec, with_template
@@ -61,7 +62,10 @@ class TestClass:
         return msgspec.convert(document, FireboltEngineClass)
 
     def test_given_none_then_it_is_missing_and_named(self) -> None:
-        text = 'FireboltEngineClass referenced by spec.engineClassRef not found: "big" in namespace "ns"'
+        text = (
+            'FireboltEngineClass referenced by spec.engineClassRef not found: spec.engineClassRef "big":'
+            " FireboltEngineClass ns/big not found, ClusterFireboltEngineClass big not found"
+        )
         assert class_gate(CLASS, None) == Missing(text)
 
     @pytest.mark.parametrize(
@@ -268,6 +272,10 @@ class TestTemplate:
         found = judge_template(spec, engine_class(**STOLEN) if is_inherited else None, GUARDED, BOUNDS)
         assert (found.refused, len(found.dropped)) == (None, 1)
 
-    def test_given_no_class_then_there_is_no_template_of_it(self) -> None:
-        assert class_template(None) is None
-        assert class_template(engine_class(**OWNED)) == ClassTemplate(name="shared", template=OWNED["template"])
+    def test_the_template_of_a_preset_is_judged_before_that_of_a_class(self) -> None:
+        assert inherited_templates(None, None) == []
+        preset = PresetInfo(name="firebolt", spec=EnginePresetSpec(template={"spec": {}}))
+        assert inherited_templates(engine_class(**OWNED), preset) == [
+            preset_template("firebolt", {"spec": {}}),
+            class_template("shared", OWNED["template"]),
+        ]

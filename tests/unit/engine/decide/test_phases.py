@@ -100,6 +100,18 @@ class TestAtRest:
         assert (plan.status.phase, plan.status.current_generation, plan.status.active_generation) == ("creating", 1, 0)
         assert (plan.ensures, plan.deletes, plan.look_again) == ((), (), AT_ONCE)
 
+    @pytest.mark.parametrize(("replicas", "expected"), [(2, URGENTLY), (0, AT_ONCE)])
+    def test_given_a_start_after_a_stop_then_it_goes_on_before_all_others(
+        self, replicas: int, expected: AtOnce
+    ) -> None:
+        plan = decide(
+            spec=a_spec(replicas=replicas),
+            status=a_status(phase="stopped"),
+            facts=some_facts(current=a_generation(0, replicas=0)),
+            blueprint=NamedBlueprint("spec.replicas"),
+        )
+        assert (plan.status.phase, plan.look_again) == ("creating", expected)
+
     def test_given_the_statefulset_is_gone_then_a_new_generation_starts(self) -> None:
         plan = decide(facts=some_facts(current=a_generation(0, statefulset=None)))
         assert (plan.status.phase, plan.status.current_generation) == ("creating", 1)

@@ -84,6 +84,11 @@ def test_a_statefulset_whose_controller_is_busy_elsewhere_has_no_events() -> Non
     assert is_worth_asking(ROLLING, facts, 2, timedelta(minutes=1)) is False
 
 
+def test_a_parked_statefulset_lacks_no_pods() -> None:
+    facts = some_facts(current=a_generation(0, replicas=0))
+    assert is_worth_asking(ROLLING, facts, 2, timedelta(minutes=1)) is False
+
+
 @pytest.mark.parametrize(
     ("verdict", "pods", "age", "expected"),
     [

@@ -1,7 +1,9 @@
+import math
+
 import pytest
 
 from firebolt_operator.engine.answers import Activity
-from firebolt_operator.engine.observe.gauges import gauge, parse_activity
+from firebolt_operator.engine.observe.gauges import gauge, idle_seconds, parse_activity
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,29 @@ def test_activity_is_both_gauges() -> None:
 def test_silence_is_not_idleness() -> None:
     with pytest.raises(ValueError, match="lacks firebolt_suspended_queries"):
         parse_activity("firebolt_running_queries 0\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("", None, id="an-older-image"),
+        pytest.param("firebolt_auto_stop_idle_seconds 12.5", 12.5, id="told"),
+        pytest.param(
+            'firebolt_auto_stop_idle_seconds{a="1"} 9\nfirebolt_auto_stop_idle_seconds{a="2"} 3', 3.0, id="the-shortest"
+        ),
+    ],
+)
+def test_idle_seconds(text: str, expected: float | None) -> None:
+    assert idle_seconds(text) == expected
+
+
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "-1", "1e300", "soon"])
+def test_an_idle_time_that_cannot_be_is_nonsense(value: str) -> None:
+    told = idle_seconds(f'firebolt_auto_stop_idle_seconds{{a="1"}} {value}\nfirebolt_auto_stop_idle_seconds 5')
+    assert told is not None
+    assert math.isnan(told)
+
+
+def test_nonsense_about_idleness_does_not_keep_a_generation_from_being_drained() -> None:
+    text = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\nfirebolt_auto_stop_idle_seconds NaN\n"
+    assert parse_activity(text).is_idle

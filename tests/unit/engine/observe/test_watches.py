@@ -1,21 +1,26 @@
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
 from firebolt_operator.api.engine import FireboltEngine
-from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED
+from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, LABEL_INSTANCE
 from firebolt_operator.api.resources import FIREBOLT_ENGINES
-from firebolt_operator.api.serialise import parse_engine
+from firebolt_operator.api.serialise import parse_engine, parse_instance
+from firebolt_operator.engine.observe.caches import engine_caches
 from firebolt_operator.engine.observe.watches import (
     EnginesOf,
     child_changed,
     engine_changed,
     pod_changed,
 )
+from firebolt_operator.engine.views import Child
+from firebolt_operator.manifests.issued import IssuedSecret
+from firebolt_operator.refs import Manifest
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.work_queue import Priority
-from tests.support.engines import a_child, a_pod, a_spec, a_status, an_engine
+from tests.support.engines import NOON, a_child, a_pod, a_spec, a_status, an_engine
 
 KEY = ("ns", "eng")
 
@@ -34,6 +39,10 @@ def with_annotation(value: str) -> FireboltEngine:
         pytest.param(an_engine(), an_engine(spec=a_spec(replicas=5)), [(KEY, Priority.EVENT)], id="edited"),
         pytest.param(an_engine(), an_engine(status=a_status(phase="creating")), [], id="our-own-status"),
         pytest.param(an_engine(), with_annotation("now"), [(KEY, Priority.URGENT)], id="somebody-waits"),
+        pytest.param(
+            an_engine(spec=a_spec(replicas=0)), an_engine(), [(KEY, Priority.URGENT)], id="it-gets-nodes-after-a-stop"
+        ),
+        pytest.param(an_engine(), an_engine(spec=a_spec(replicas=0)), [(KEY, Priority.EVENT)], id="it-is-stopped"),
     ],
 )
 def test_engines(old: FireboltEngine | None, new: FireboltEngine | None, expected: list[object]) -> None:
@@ -116,3 +125,61 @@ def test_a_childs_bookkeeping_concerns_nobody() -> None:
     assert list(child_changed(old, newer)) == []
     assert list(child_changed(old, scaled)) == [(KEY, Priority.EVENT)]
     assert list(child_changed(old, None)) == [(KEY, Priority.EVENT)]
+
+
+def a_serving_secret(version: str, served: str) -> Child:
+    secret = IssuedSecret(uid="u", created_at=NOON, filled=frozenset({"tls.crt"}), version=version, served=served)
+    return msgspec.structs.replace(a_child("eng-g0-engine-tls", 0), issued=secret)
+
+
+def test_of_a_certificate_what_is_issued_matters_and_nothing_else() -> None:
+    asked = a_child("eng-g0-engine-tls", 0)
+    assert list(child_changed(asked, msgspec.structs.replace(asked, ready_generation=1))) == [(KEY, Priority.EVENT)]
+    first = a_serving_secret("1", "a")
+    assert list(child_changed(first, a_serving_secret("2", "b"))) == [(KEY, Priority.EVENT)]
+    assert list(child_changed(first, a_serving_secret("2", "a"))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "expected"),
+    [
+        pytest.param("inst-engine-ca-bundle", "creating", [(KEY, Priority.EVENT)], id="it-may-wait-for-it"),
+        pytest.param("inst-engine-ca-bundle", "stable", [], id="it-waits-for-nothing"),
+        pytest.param("inst-gateway-tls", "creating", [], id="another-secret"),
+        pytest.param("other-engine-ca-bundle", "creating", [], id="of-another-instance"),
+    ],
+)
+def test_what_the_gateway_trusts_concerns_those_who_make_a_generation(
+    name: str, phase: str, expected: list[object]
+) -> None:
+    engines = engine_caches((), "").engines
+    engines.listed(engines.begin_list("", 7), msgspec.json.encode(an_engine(status=a_status(phase=phase))))
+    secret = a_child(name)
+    secret.metadata.labels[LABEL_INSTANCE] = "inst"
+    assert list(EnginesOf(engines).bundle_changed(None, secret)) == expected
+    assert list(EnginesOf(engines).bundle_changed(secret, None)) == expected
+
+
+Change = Callable[[Manifest], None]
+CONCERNING: dict[str, Change] = {
+    "asked for": lambda document: document["spec"].update(tls={"engine": {"enabled": True}}),
+    "provisioned": lambda document: document["status"].update(
+        engineTLS={"secretName": "a", "createdAt": "2026-01-01T00:00:00Z"}
+    ),
+    "trusted": lambda document: document["status"].update(rolledEngineTrustCAs=["f"]),
+}
+
+
+@pytest.mark.parametrize("change", CONCERNING.values(), ids=CONCERNING)
+def test_what_an_instance_says_about_tls_concerns_its_engines(change: Change) -> None:
+    engines = engine_caches((), "").engines
+    engines.listed(engines.begin_list("", 7), msgspec.json.encode(an_engine()))
+    document: Manifest = {
+        "metadata": {"name": "inst", "namespace": "ns"},
+        "spec": {"id": "x", "metadata": {}, "gateway": {}},
+        "status": {"phase": "Ready", "metadataEndpoint": "m:7000"},
+    }
+    before = parse_instance(document)
+    change(document)
+    assert list(EnginesOf(engines).instance_changed(before, before)) == []
+    assert list(EnginesOf(engines).instance_changed(before, parse_instance(document))) == [(KEY, Priority.EVENT)]

@@ -43,7 +43,7 @@ def test_when_an_engine_took_a_query_and_did_not_answer_then_the_gateway_says_th
     bootstrap = envoy_bootstrap(gateway_inputs())
     replies = manager(listener(bootstrap, "listener"))["local_reply_config"]
     assert replies == local_replies()
-    [mapper] = replies["mappers"]
+    [mapper, refused] = replies["mappers"]
     assert mapper["filter"] == {"response_flag_filter": {"flags": ["UC", "UPE"]}}
     assert mapper["headers_to_add"] == [
         {
@@ -52,6 +52,8 @@ def test_when_an_engine_took_a_query_and_did_not_answer_then_the_gateway_says_th
         }
     ]
     assert mapper["body"]["inline_string"].endswith("whether it took effect is unknown\n")
+    assert refused["filter"] == {"response_flag_filter": {"flags": ["UH", "UF"]}}
+    assert refused["headers_to_add"][0]["header"] == {"key": "retry-after", "value": "1"}
 
 
 def test_when_rendered_then_the_metrics_port_answers_two_requests_and_no_path_is_made_another() -> None:

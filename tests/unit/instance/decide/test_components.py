@@ -1,6 +1,7 @@
 """What an instance does next: what it writes, in which order, and when it looks again."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -281,9 +282,11 @@ def test_given_a_cleared_instance_then_the_facts_decide_anew() -> None:
 
 
 def test_an_id_is_a_ulid_of_its_time() -> None:
+    minted = partial(mint_instance_id, is_lower=False)
     example = datetime(2016, 7, 30, 22, 36, 16, 385_000, tzinfo=UTC)
-    assert mint_instance_id(example, bytes(10)) == "01ARYZ6S410000000000000000"
-    assert mint_instance_id(NOON + timedelta(milliseconds=1), bytes(10)) > mint_instance_id(NOON, b"\xff" * 10)
-    assert len(mint_instance_id(NOON, b"\xff" * 10)) == 26
+    assert minted(example, bytes(10)) == "01ARYZ6S410000000000000000"
+    assert minted(NOON + timedelta(milliseconds=1), bytes(10)) > minted(NOON, b"\xff" * 10)
+    assert len(minted(NOON, b"\xff" * 10)) == 26
+    assert mint_instance_id(example, bytes(10), is_lower=True) == "01aryz6s410000000000000000"
     with pytest.raises(RuntimeError):
-        mint_instance_id(NOON, bytes(9))
+        minted(NOON, bytes(9))

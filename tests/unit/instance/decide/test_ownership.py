@@ -51,6 +51,28 @@ def test_ownership(resource: Resource, found: dict[str, Any], expected: bool) ->
     assert is_own(an_instance(), resource, ObjectMeta(namespace="ns", **found)) is expected
 
 
+ISSUED = {"inst-auth-signing": "auth-signing", "inst-engine-tls": "engine-tls", "inst-gateway-tls": "gateway-tls"}
+
+
+@pytest.mark.parametrize(("name", "component"), ISSUED.items())
+def test_what_cert_manager_wrote_for_an_instance_goes_with_it(name: str, component: str) -> None:
+    labels = {"firebolt.io/instance": "inst", "firebolt.io/component": component}
+    for_it = {"cert-manager.io/certificate-name": name}
+    found = ObjectMeta(name=name, labels=labels, annotations=for_it)
+    others = {
+        "a copy": ObjectMeta(name=f"{name}-copy", labels=labels, annotations=for_it),
+        "of the user's": ObjectMeta(name=name, labels=labels),
+        "of another instance": ObjectMeta(
+            name=name, labels={**labels, "firebolt.io/instance": "i"}, annotations=for_it
+        ),
+        "of another component": ObjectMeta(
+            name=name, labels={**labels, "firebolt.io/component": "postgres"}, annotations=for_it
+        ),
+    }
+    assert is_own(an_instance(), SECRETS, found)
+    assert [why for why, each in others.items() if is_own(an_instance(), SECRETS, each)] == []
+
+
 def test_given_an_instance_without_uid_then_nothing_is_its_own() -> None:
     nobody = ObjectMeta(name="x", owner_references=[OwnerReference(uid="")])
     assert not is_own(an_instance(meta={"uid": ""}), CONFIG_MAPS, nobody)

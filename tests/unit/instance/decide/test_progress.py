@@ -26,6 +26,7 @@ from tests.support.instances import (
 
 REJECTED: Manifest = {"gateway": {"template": {"spec": {"hostname": "x"}}}}
 TLS: Manifest = {"enabled": True, "certManager": {"issuerRef": {"name": "ca"}}}
+UNSOUND: Manifest = {"enabled": True}
 AUTH: Manifest = {"enabled": True}
 LOST = some_facts(credentials=SecretMissing(Volume.PRESENT))
 
@@ -73,7 +74,8 @@ def progress(status: InstanceStatus) -> dict[str, str]:
             {"Stalled": "TemplateRejected"},
             id="rejected-while-starting",
         ),
-        pytest.param({"tls": {"gateway": TLS}}, some_facts(), {"Stalled": "TLSSpecInvalid"}, id="tls"),
+        pytest.param({"tls": {"gateway": UNSOUND}}, some_facts(), {"Stalled": "TLSSpecInvalid"}, id="tls-not-valid"),
+        pytest.param({"tls": {"gateway": TLS}}, some_facts(), {"Reconciling": "StagingFailClosed"}, id="tls-to-come"),
         pytest.param({"auth": AUTH}, some_facts(), {"Stalled": "AuthSpecInvalid"}, id="auth-that-ready-ignores"),
         pytest.param(auth.auth(), some_facts(), {"Reconciling": "SigningKeyPending"}, id="a-key-that-is-on-its-way"),
     ],

@@ -1,8 +1,10 @@
 """What is said on the credentials of a database that outlives its instance, and what the next one makes of it."""
 
+import msgspec
 import pytest
 
 from firebolt_operator.api import names
+from firebolt_operator.api.instance import InstanceStatus
 from firebolt_operator.api.model import ObjectMeta, OwnerReference
 from firebolt_operator.instance.decide.components import decide_instance
 from firebolt_operator.instance.decide.retention import credentials_change, is_left_of, kept_id
@@ -43,6 +45,15 @@ def decide(secret: SecretView | SecretMissing, volume: Volume = Volume.ABSENT, *
     instance = an_instance(status={"phase": "Provisioning"}, metadata=metadata)
     facts = some_facts(credentials=secret, volume=volume, metadata_service=NOT_READY, gateway=NOT_READY)
     return decide_instance(a_situation(instance, facts))
+
+
+@pytest.mark.parametrize("recorded", [OLD, ""])
+def test_given_an_instance_whose_id_cannot_be_read_then_what_was_recorded_stays(recorded: str) -> None:
+    unknown = msgspec.structs.replace(an_instance(metadata=RETAIN), status=InstanceStatus())
+    unknown = msgspec.structs.replace(unknown, spec=msgspec.structs.replace(unknown.spec, id=""))
+    change = credentials_change(unknown, credentials(owner="uid-1", recorded=recorded).metadata)
+    told = {"annotations": {names.ANNOTATION_INSTANCE_ID: recorded or None}, "ownerReferences": None}
+    assert change == {"metadata": told | DECIDED_ON}
 
 
 @pytest.mark.parametrize(
@@ -171,3 +182,15 @@ def test_given_a_database_of_the_users_own_then_what_was_kept_does_not_matter() 
 )
 def test_whose_credentials_without_an_owner_are(found: SecretView, expected: bool) -> None:
     assert is_left_of(an_instance(), found.metadata) is expected
+
+
+def test_credentials_that_were_kept_under_the_id_in_another_case_are_ours() -> None:
+    kept = a_secret(
+        metadata=ObjectMeta(
+            name="inst-metadata-postgres-creds",
+            namespace="ns",
+            labels=OURS,
+            annotations={names.ANNOTATION_INSTANCE_ID: ID.lower()},
+        )
+    )
+    assert is_left_of(an_instance(id=ID), kept.metadata)

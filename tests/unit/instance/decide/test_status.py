@@ -8,8 +8,9 @@ import pytest
 
 from firebolt_operator.api import names
 from firebolt_operator.api.auth import AuthStatus
-from firebolt_operator.instance.decide.components import decide_instance, status_after
-from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS, tls_verdicts
+from firebolt_operator.api.tls import EngineTLSStatus
+from firebolt_operator.instance.decide.components import Situation, decide_instance, status_after
+from firebolt_operator.instance.decide.conditions import MOST_CHARACTERS
 from firebolt_operator.instance.decide.status import phase_after
 from firebolt_operator.instance.facts import (
     NOT_READY,
@@ -21,6 +22,8 @@ from firebolt_operator.instance.facts import (
 )
 from firebolt_operator.instance.plan import Problem, Stage
 from firebolt_operator.refs import Manifest
+from firebolt_operator.tls.facts import TrustBundle, TrustedAuthority
+from firebolt_operator.tls.plan import TLSOutcome
 from tests.support.admission import auth, tls
 from tests.support.instances import (
     EARLIER,
@@ -36,6 +39,7 @@ from tests.support.instances import (
     condition,
     said,
     some_facts,
+    tls_of,
 )
 
 UNREADABLE = Readiness(is_ready=False, problem="deployments is forbidden")
@@ -197,18 +201,16 @@ def test_conditions(spec: Manifest, facts: InstanceFacts, kind: str, expected: t
 
 
 @pytest.mark.parametrize(
-    ("spec", "kind", "field"),
+    ("spec", "kind", "reason"),
     [
-        (tls.engine(**tls.issued()), "EngineTLSReady", "spec.tls.engine.enabled"),
-        (tls.gateway(**tls.issued()), "GatewayTLSReady", "spec.tls.gateway.enabled"),
+        (tls.engine(**tls.issued()), "EngineTLSReady", "CertificatePending"),
+        (tls.gateway(**tls.issued()), "GatewayTLSReady", "StagingFailClosed"),
     ],
 )
-def test_what_this_release_lacks_is_refused_out_loud(spec: Manifest, kind: str, field: str) -> None:
+def test_tls_that_is_not_served_yet_is_part_of_ready(spec: Manifest, kind: str, reason: str) -> None:
     status = decide_instance(a_situation(an_instance(status={"phase": "Provisioning"}, **spec))).status
-    found = condition(status, kind)
-    assert (found.status, found.reason) == ("False", "TLSSpecInvalid")
-    assert found.message == f"{field}: Invalid value: true: this release does not provide TLS; set it to false"
-    assert not condition(status, "Ready").is_true
+    assert (condition(status, kind).status, condition(status, kind).reason) == ("False", reason)
+    assert (condition(status, "Ready").status, condition(status, "Ready").reason) == ("False", reason)
 
 
 def test_authentication_is_no_part_of_ready_because_engines_wait_for_its_own_condition() -> None:
@@ -228,14 +230,53 @@ def test_what_becomes_of_signing_keys_is_written_with_all_the_rest() -> None:
 
 
 def test_a_pass_that_nobody_asked_about_authentication_must_not_go_on() -> None:
-    with pytest.raises(RuntimeError, match="nobody looked at the authentication of inst"):
+    with pytest.raises(RuntimeError, match="nobody looked at the authentication and the TLS of inst"):
         decide_instance(replace(a_situation(), auth=None))
 
 
-def test_given_gateway_tls_then_no_gateway_is_made_without_it() -> None:
-    plan = decide_instance(a_situation(an_instance(status=a_ready_status(), tls={"gateway": {"enabled": True}})))
-    assert [step.doing for step in plan.steps if step.stage is Stage.GATEWAY] == []
+def test_given_gateway_tls_then_no_gateway_is_made_that_listens_without_it() -> None:
+    plan = decide_instance(a_situation(an_instance(status=a_ready_status(), **tls.gateway(**tls.issued()))))
+    written = {step.write.manifest["kind"]: step.write.manifest for step in plan.steps if step.stage is Stage.GATEWAY}
+    assert "name: listener" not in written["ConfigMap"]["data"]["envoy.yaml"]
+    assert written["Deployment"]["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": "100%", "maxSurge": 0}
     assert plan.status.phase == "Degraded"
+
+
+def gateway_writes(situation: Situation) -> list[str]:
+    plan = decide_instance(situation)
+    return [step.write.manifest["kind"] for step in plan.steps if step.stage is Stage.GATEWAY]
+
+
+def test_the_gateway_is_left_alone_until_its_record_is_stored_and_its_cas_come_first() -> None:
+    situation = a_situation(an_instance(status=a_ready_status()))
+    bundle = TrustBundle({"fp": TrustedAuthority("CA", frozenset())}, 1)
+    decided = replace(tls_of(situation.instance).plan, bundle=bundle)
+    assert gateway_writes(replace(situation, tls=TLSOutcome(plan=decided)))[0] == "Secret"
+    held = replace(situation, tls=TLSOutcome(plan=replace(decided, holds_gateway=True)))
+    assert gateway_writes(held) == ["Secret"]
+    starting = replace(held, facts=some_facts(metadata_service=NOT_READY))
+    assert gateway_writes(starting) == ["Secret"]
+    nobody = replace(decided, bundle=TrustBundle(), holds_gateway=True)
+    assert gateway_writes(replace(situation, tls=TLSOutcome(plan=nobody))) == []
+
+
+def test_a_list_that_cannot_be_used_clears_the_endpoint_and_nothing_else() -> None:
+    situation = a_situation(an_instance(status=a_ready_status()))
+    told = replace(tls_of(situation.instance).plan, revocation_problem="why", holds_gateway=True)
+    plan = decide_instance(replace(situation, tls=TLSOutcome(plan=told)))
+    assert plan.problem is not None
+    assert said(plan.status, "GatewayReady") == ("False", "CRLSecretPreflightFailed", "why")
+    assert (plan.status.gateway_ready, plan.status.gateway_endpoint) == (False, "")
+    assert (plan.status.metadata_ready, gateway_writes(replace(situation, tls=TLSOutcome(plan=told)))) == (True, [])
+
+
+def test_what_becomes_of_tls_is_written_with_all_the_rest() -> None:
+    recorded = EngineTLSStatus(secret_name="inst-engine-tls", created_at=NOON, reencrypting=True)
+    situation = a_situation(an_instance(status=a_ready_status()))
+    plan = replace(tls_of(situation.instance).plan, engine_status=recorded, published=frozenset({"b", "a"}))
+    for each in (situation, replace(situation, facts=some_facts(metadata_service=NOT_READY))):
+        status = decide_instance(replace(each, tls=TLSOutcome(plan=plan))).status
+        assert (status.engine_tls, status.rolled_engine_trust_cas) == (recorded, ["a", "b"])
 
 
 def endpoints(**changes: Any) -> tuple[bool, str, bool, str]:
@@ -254,10 +295,10 @@ EXTERNAL_SPEC: Manifest = {"metadata": {"postgres": EXTERNAL}}
 
 def test_a_listener_that_is_off_must_not_look_as_if_it_kept_clients_out() -> None:
     asked = an_instance(tls={"gateway": {"enabled": False, "clientCASecretRef": {"name": "clients"}}})
-    found = {kind: verdict for kind, verdict in tls_verdicts(asked) if verdict.status != "True"}
-    assert list(found) == ["GatewayTLSReady"]
-    assert found["GatewayTLSReady"].reason == "TLSSpecInvalid"
-    assert found["GatewayTLSReady"].message == ("spec.tls.gateway.clientCASecretRef: Forbidden: requires enabled: true")
+    found = tls_of(asked).plan
+    assert found.engine_verdict.status == "True"
+    assert found.gateway_verdict.reason == "TLSSpecInvalid"
+    assert found.gateway_verdict.message == "spec.tls.gateway.clientCASecretRef: Forbidden: requires enabled: true"
 
 
 @pytest.mark.parametrize(

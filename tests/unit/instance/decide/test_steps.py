@@ -14,9 +14,11 @@ from firebolt_operator.instance.render.renderer import MemoisedRenderers
 from firebolt_operator.manifests.live_objects import decode_live
 from firebolt_operator.manifests.references import ref_of
 from firebolt_operator.refs import Manifest, Ref
+from firebolt_operator.tls.facts import SecretRevisions
 from tests.support.instances import BLUEPRINTS, IMAGES, an_instance, some_facts
 
 INSTANCE = an_instance()
+NOTHING = SecretRevisions()
 BLUEPRINT = BLUEPRINTS.of(INSTANCE)
 
 
@@ -41,7 +43,9 @@ def facts_of(found: dict[str, Manifest], *, are_answers_known: bool = True) -> I
 
 
 def writes(facts: InstanceFacts) -> list[tuple[str, str]]:
-    return [(type(step.write).__name__, step.write.manifest["kind"]) for step in gateway_steps(BLUEPRINT, facts)]
+    return [
+        (type(step.write).__name__, step.write.manifest["kind"]) for step in gateway_steps(BLUEPRINT, facts, NOTHING)
+    ]
 
 
 def test_what_is_there_is_not_written() -> None:
@@ -83,7 +87,7 @@ def test_a_binding_to_another_role(owners: list[dict[str, Any]], expected: type)
     found = manifests()
     found["RoleBinding"]["roleRef"] = {**found["RoleBinding"]["roleRef"], "name": "other"}
     found["RoleBinding"]["metadata"]["ownerReferences"] = owners
-    steps = gateway_steps(BLUEPRINT, facts_of(found, are_answers_known=False))
+    steps = gateway_steps(BLUEPRINT, facts_of(found, are_answers_known=False), NOTHING)
     write = next(step.write for step in steps if step.write.manifest["kind"] == "RoleBinding")
     assert isinstance(write, expected)
     assert write.manifest["roleRef"]["name"] == "inst-gateway"
@@ -105,7 +109,7 @@ def test_a_binding_to_another_role(owners: list[dict[str, Any]], expected: type)
 def test_somebody_elses_object_is_refused_even_if_it_says_the_same(kind: str, metadata: Manifest, words: str) -> None:
     found = manifests()
     found[kind]["metadata"].update(metadata)
-    steps = gateway_steps(BLUEPRINT, facts_of(found, are_answers_known=False))
+    steps = gateway_steps(BLUEPRINT, facts_of(found, are_answers_known=False), NOTHING)
     refused = [step.write for step in steps if isinstance(step.write, Refuse)]
     name = found[kind]["metadata"]["name"]
     problem = f"{kind} ns/{name} exists and {words}; delete it, or give the instance another name"
@@ -123,7 +127,7 @@ def test_given_an_object_that_cannot_be_read_then_it_is_left_alone() -> None:
     found = manifests()
     unseen = ref_of(found.pop("Role"))
     facts = replace(facts_of(found), unreadable={unseen: "roles is forbidden"})
-    (step,) = gateway_steps(BLUEPRINT, facts)
+    (step,) = gateway_steps(BLUEPRINT, facts, NOTHING)
     assert (step.write, step.reason) == (Unknown(manifests()["Role"], "roles is forbidden"), "ProbeFailed")
     assert unconfirmed([step], facts) == ()
 
@@ -133,7 +137,7 @@ def test_only_what_no_live_read_told_of_has_to_be_confirmed() -> None:
     missing = ref_of(found.pop("Role")), ref_of(found.pop("Service"))
     found["PodDisruptionBudget"]["spec"] = {}  # it is there and will be changed
     facts = facts_of(found, are_answers_known=False)
-    steps = gateway_steps(BLUEPRINT, facts)
+    steps = gateway_steps(BLUEPRINT, facts, NOTHING)
     assert set(unconfirmed(steps, facts)) == set(missing)
     assert unconfirmed(steps, replace(facts, confirmed=frozenset(missing))) == ()
 

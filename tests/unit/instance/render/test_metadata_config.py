@@ -40,13 +40,10 @@ LEGACY: Manifest = {
     }
 }
 NEXT_GENERATION: Manifest = {
-    "pensieve_lite": {
-        "default_account_id": "01J00000000000000000000000",
+    "pensieve_duck": {
         "host": "0.0.0.0",
         "port": 7000,
-        "metadata_storage": {
-            "postgresql": {"host": "db.example", "port": 6432, "database": "meta", "schema": "private"}
-        },
+        "metadata_storage": {"postgresql": {"host": "db.example", "port": 6432, "database": "meta"}},
     }
 }
 
@@ -86,17 +83,26 @@ def as_text(tree: Any) -> Any:
     return str(tree).lower() if isinstance(tree, bool) else str(tree)
 
 
-@pytest.mark.parametrize(
-    ("is_next", "tree"), [pytest.param(False, LEGACY, id="legacy"), pytest.param(True, NEXT_GENERATION, id="next")]
-)
-def test_both_dialects_say_the_same(is_next: bool, tree: Manifest) -> None:
+def test_both_dialects_say_the_same() -> None:
     postgres = {**EXTERNAL, "port": 6432, "schema": "private"}
     xml, yml = (
-        metadata_config(an_instance(metadataNG=is_next, metadata={"postgres": postgres, "configFormat": dialect}))
+        metadata_config(an_instance(metadata={"postgres": postgres, "configFormat": dialect}))
         for dialect in ("XML", "YAML")
     )
-    assert (xml.name, from_xml(xml.text)) == ("config.xml", as_text(tree))
-    assert (yml.name, yaml.load(yml.text, yaml.CSafeLoader)) == ("config.yaml", tree)
+    assert (xml.name, from_xml(xml.text)) == ("config.xml", as_text(LEGACY))
+    assert (yml.name, yaml.load(yml.text, yaml.CSafeLoader)) == ("config.yaml", LEGACY)
+
+
+@pytest.mark.parametrize("dialect", ["XML", "YAML"])
+def test_the_next_generation_has_a_document_of_its_own_in_yaml(dialect: str) -> None:
+    postgres = {**EXTERNAL, "port": 6432, "schema": "private"}
+    file = metadata_config(an_instance(metadataNG=True, metadata={"postgres": postgres, "configFormat": dialect}))
+    assert (file.name, yaml.load(file.text, yaml.CSafeLoader)) == ("config.yaml", NEXT_GENERATION)
+
+
+def test_the_document_of_the_next_generation_does_not_follow_the_id() -> None:
+    upper, lower = (metadata_config(an_instance(id=name, metadataNG=True)).text for name in ("AB", "ab"))
+    assert upper == lower
 
 
 def test_given_zero_and_empty_when_rendered_then_port_and_schema_fall_back() -> None:

@@ -6,15 +6,19 @@ from typing import Any
 import pytest
 import yaml
 
+from firebolt_operator.api.instance import FireboltInstance, InstanceStatus
+from firebolt_operator.api.tls import GatewayTLSStatus
 from firebolt_operator.instance.render.metadata_service import (
     metadata_config_map,
     metadata_deployment,
     metadata_service,
 )
 from firebolt_operator.instance.render.postgres import postgres_credentials, postgres_service, postgres_statefulset
+from firebolt_operator.instance.render.renderer import InstanceRenderer
 from firebolt_operator.manifests.hashes import content_hash
 from firebolt_operator.refs import Manifest
-from tests.support.instances import EXTERNAL, PASSWORD, an_instance
+from firebolt_operator.tls.facts import SecretRevisions
+from tests.support.instances import EXTERNAL, IMAGES, NOON, PASSWORD, an_instance
 
 GOLDEN = Path(__file__).parent / "golden"
 UNCONFINED = {"seccompProfile": {"type": "Unconfined"}}
@@ -92,9 +96,10 @@ def test_the_hash_follows_what_is_read_from_secrets_of_others() -> None:
     assert annotated("a") == annotated("a")
 
 
-def test_given_a_database_of_the_users_own_when_rendered_then_its_secret_is_mounted() -> None:
+def test_given_a_database_of_the_users_own_when_rendered_then_only_the_login_is_mounted() -> None:
     volumes = pod_of(metadata={"postgres": EXTERNAL})["volumes"]
-    assert volumes[1] == {"name": "postgres-creds", "secret": {"secretName": "db-login"}}
+    items = [{"key": key, "path": key} for key in ("username", "password")]
+    assert volumes[1] == {"name": "postgres-creds", "secret": {"secretName": "db-login", "items": items}}
 
 
 def test_given_yaml_when_rendered_then_the_key_and_the_command_follow() -> None:
@@ -175,3 +180,37 @@ def test_given_a_template_when_rendered_then_it_passes_through_around_the_operat
 def test_the_pull_policy_follows_the_image_in_use(container: Manifest, policy: str) -> None:
     pod = pod_with_template(containers=[{"name": "metadata", **container}])
     assert pod["containers"][0]["imagePullPolicy"] == policy
+
+
+OWN: Manifest = {"gateway": {"enabled": True, "secretRef": {"name": "own"}}}
+
+
+def secured() -> FireboltInstance:
+    recorded = GatewayTLSStatus(secret_name="own", created_at=NOON, mode="TLS")
+    return an_instance(tls=OWN, status=InstanceStatus(gateway_tls=recorded))
+
+
+def revised(**known: str) -> SecretRevisions:
+    return SecretRevisions(known=known)
+
+
+def test_what_the_gateway_was_started_for_is_written_on_its_deployment() -> None:
+    renderer = InstanceRenderer(secured(), IMAGES)
+
+    def deployment(**known: str) -> Manifest:
+        pieces = renderer.gateway(revised(**known))
+        return next(piece.manifest for piece in pieces if piece.what == "gateway deployment")
+
+    one, other = deployment(own="1"), deployment(own="2")
+    assert one["metadata"]["annotations"] == {"firebolt.io/tls-revisions": "own=1"}
+    assert one["spec"]["template"] != other["spec"]["template"]
+    assert deployment(own="1") == one
+
+
+def test_a_gateway_that_would_be_given_something_else_has_another_hash() -> None:
+    instance = secured()
+    renderer, recorded = InstanceRenderer(instance, IMAGES), instance.status.gateway_tls
+    asked = [(status, revised(own=text)) for status in (recorded, None) for text in ("1", "2")]
+    hashes = [renderer.gateway_hash(*each) for each in asked]
+    assert len({*hashes}) == 3  # one that is closed mounts nothing
+    assert hashes == [renderer.gateway_hash(*each) for each in asked]

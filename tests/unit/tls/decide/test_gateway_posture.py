@@ -1,5 +1,6 @@
 """What does the gateway ask of its clients? The words of GatewayTLSReady, and what is recorded with them."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -29,7 +30,9 @@ class Configs:
 
 
 def secret(*filled: str, issued_for: str = NAME, authority: str = "") -> IssuedSecret:
-    return IssuedSecret(uid="s", created_at=NOON, filled=frozenset(filled), issued_for=issued_for, authority=authority)
+    return IssuedSecret(
+        uid="s", created_at=NOON, filled=frozenset(filled), issued_for=issued_for, authority=authority, public_key="fp"
+    )
 
 
 def issued(*, is_ready: bool = True, issued_for: str = NAME) -> Issued:
@@ -116,3 +119,10 @@ def test_loosening_is_immediate() -> None:
 def test_a_wrong_spec_is_told_and_changes_nothing() -> None:
     plan = decide(OURS, "TLS", status=ONE_WAY, spec_problem="no")
     assert (plan.status, plan.verdict.reason) == (ONE_WAY, InstanceReason.TLS_SPEC_INVALID)
+
+
+def test_a_certificate_that_cannot_be_read_is_not_given_to_the_gateway() -> None:
+    unreadable = Issued(secret=replace(secret("tls.crt", "tls.key"), public_key=""))
+    found = decide(OWN, "TLS", certificate=unreadable, status=ONE_WAY, is_ready=True)
+    assert (found.status, found.verdict.reason) == (ONE_WAY, InstanceReason.SECRET_PENDING)
+    assert found.verdict.message.endswith("; tls.crt holds no certificate that can be read")

@@ -16,11 +16,12 @@ from firebolt_operator.gateway.envoy.bootstrap import closed_bootstrap, envoy_ya
 from firebolt_operator.gateway.inputs import GatewayTLS
 from firebolt_operator.manifests.fingerprints import blob_fingerprint
 from firebolt_operator.manifests.owners import Owner
-from firebolt_operator.tls.facts import TrustBundle, TrustedAuthority
+from firebolt_operator.tls.facts import SecretRevisions, TrustBundle, TrustedAuthority
 from firebolt_operator.tls.render.certificates import anchor_certificate, gateway_certificate, generation_certificate
 from firebolt_operator.tls.render.engine_tls import engine_tls_hash, tls_config, tls_mount
-from firebolt_operator.tls.render.gateway_tls import SecretRevisions, gateway_tls, is_closed
+from firebolt_operator.tls.render.gateway_tls import gateway_tls
 from firebolt_operator.tls.render.trust_bundle import read_trust_bundle, trust_bundle
+from firebolt_operator.tls.served import is_closed
 from tests.support.auth import ISSUER
 from tests.support.engines import NOON
 from tests.support.gateways import an_instance, gateway_inputs
@@ -106,6 +107,14 @@ def test_a_bundle_that_somebody_else_wrote_is_not_believed(annotations: dict[str
     assert read_trust_bundle(annotations, {"ca.crt": "CA-A"}) == TrustBundle()
 
 
+@pytest.mark.parametrize(
+    ("text", "revision"), [("7", 7), ("9" * 5_000, 0), ("9" * 19, 0), ("-1", 0), ("x", 0), ("", 0)]
+)
+def test_a_revision_that_nobody_counted_to_is_none(text: str, revision: int) -> None:
+    annotations = {"firebolt.io/engine-trust-revision": text}
+    assert read_trust_bundle(annotations, {}).revision == revision
+
+
 def test_what_an_engine_gets_is_what_is_written_down() -> None:
     hashed = engine_tls_hash("inst-engine-tls", ISSUER)
     made = {"config": tls_config(), "mount": tls_mount("sales", 3), "hash": hashed}
@@ -128,16 +137,20 @@ def test_what_the_gateway_gets_is_what_is_written_down() -> None:
 def test_without_a_record_nothing_is_served_and_nothing_is_mounted() -> None:
     waiting = secured(FULL)
     assert is_closed(waiting)
-    assert gateway_tls(waiting, revisions()) == GatewayTLS()
+    assert gateway_tls(waiting, revisions()) == GatewayTLS(is_closed=True)
     assert not is_closed(secured(None))
     assert not is_closed(secured(FULL, gateway_tls=MUTUAL_STATUS))
 
 
 def test_a_list_that_cannot_be_used_rolls_nobody_and_stays_mounted() -> None:
-    instance = secured(FULL, engine_tls=ENGINE_STATUS)
+    instance = secured(TLSSpec(engine=FULL.engine), engine_tls=ENGINE_STATUS)
     found = gateway_tls(instance, revisions(inst_engine_ca_bundle="r7"))
     assert found.revisions == ("inst-engine-ca-bundle=r7",)
     assert [mount.secret for mount in found.mounts] == ["inst-engine-ca-bundle", "revoked"]
+    spoilt = SecretRevisions(
+        known={"inst-engine-ca-bundle": "r7"}, before={"revoked": "5", "inst-engine-ca-bundle": "r6"}
+    )
+    assert gateway_tls(instance, spoilt).revisions == ("inst-engine-ca-bundle=r7", "revoked=5")
 
 
 def test_one_way_tls_asks_clients_for_nothing() -> None:
@@ -149,6 +162,12 @@ def test_one_way_tls_asks_clients_for_nothing() -> None:
     assert "require_client_certificate" not in context
     assert "validation_context" not in context["common_tls_context"]
     assert (found.upstream, [mount.secret for mount in found.mounts]) == (None, ["own"])
+
+
+def test_what_is_recorded_is_served_not_what_is_asked_for() -> None:
+    one_way = GatewayTLSStatus(secret_name="own", created_at=NOON, mode="TLS")
+    found = gateway_tls(secured(FULL, gateway_tls=one_way), revisions())
+    assert [mount.secret for mount in found.mounts] == ["own"]
 
 
 def test_an_instance_that_never_asked_for_tls_is_rendered_as_before() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from firebolt_operator.api.pod_template import pod_template_schema
 from firebolt_operator.engine.render.drift.comparison import Element, Path
-from firebolt_operator.manifests.managed_fields import applied_fields, entry_of, field_of
+from firebolt_operator.manifests.managed_fields import OwnedEntries, applied_fields, field_of
 from firebolt_operator.manifests.reading import mapping
 from firebolt_operator.refs import Manifest
 
@@ -21,19 +21,32 @@ DROPPED_INSIDE_ATOMIC: Final = frozenset({"clusterTrustBundle", "podCertificate"
 """Ownership of an atomic list does not tell its entries apart; these are what is switched off inside one by default."""
 
 
-def was_applied(live: Manifest, path: Path) -> bool:
-    """Whether we own the field although it is not there. The path starts at the object."""
-    owned = applied_fields(mapping(live.get("metadata")))
-    for index, step in enumerate(path):
-        if not owned:
-            return index > 0 and not DROPPED_INSIDE_ATOMIC.isdisjoint(
-                each for each in path[index:] if isinstance(each, str)
-            )
-        inner = entry_of(owned, step.wanted) if isinstance(step, Element) else field_of(owned, step)
-        if inner is None:
-            return False
-        owned = inner
-    return True
+class AppliedFields:
+    """What the server knows us to have applied of one object, for as many questions as its comparison has."""
+
+    def __init__(self, live: Manifest) -> None:
+        self._owned = applied_fields(mapping(live.get("metadata")))
+        self._lists: dict[int, OwnedEntries] = {}  # by the identity of a part of the tree, which stays as it is
+
+    def has(self, path: Path) -> bool:
+        """Whether we own the field although it is not there. The path starts at the object."""
+        owned = self._owned
+        for index, step in enumerate(path):
+            if not owned:
+                return index > 0 and not DROPPED_INSIDE_ATOMIC.isdisjoint(
+                    each for each in path[index:] if isinstance(each, str)
+                )
+            inner = self._entries(owned).of(step.wanted) if isinstance(step, Element) else field_of(owned, step)
+            if inner is None:
+                return False
+            owned = inner
+        return True
+
+    def _entries(self, owned: Manifest) -> OwnedEntries:
+        entries = self._lists.get(id(owned))
+        if entries is None:
+            entries = self._lists[id(owned)] = OwnedEntries(owned)
+        return entries
 
 
 def is_known_field(path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from firebolt_operator.api import names
 from firebolt_operator.engine.inputs import EngineInputs
 from firebolt_operator.engine.render.drift.comparison import Comparison, Difference, Path
-from firebolt_operator.engine.render.drift.fields import is_known_field, was_applied
+from firebolt_operator.engine.render.drift.fields import AppliedFields, is_known_field
 from firebolt_operator.engine.render.statefulset import engine_statefulset
 from firebolt_operator.engine.render.template import TOKEN_FIELD, asks_for_token
 from firebolt_operator.engine.views import generation_number
@@ -54,8 +54,9 @@ def _generation(live: Manifest) -> int | None:
 
 
 def _first_difference(wanted: Manifest, live: Manifest, inputs: EngineInputs) -> Difference | None:
+    applied = AppliedFields(live)
     comparison = Comparison(
-        lambda difference: _is_excused(difference, live) or _is_of_the_first_release(difference, inputs)
+        lambda difference: _is_excused(difference, applied) or _is_of_the_first_release(difference, inputs)
     )
     wanted_spec, live_spec = wanted["spec"], mapping(live.get("spec"))
     return (
@@ -66,10 +67,10 @@ def _first_difference(wanted: Manifest, live: Manifest, inputs: EngineInputs) ->
     )
 
 
-def _is_excused(difference: Difference, live: Manifest) -> bool:
+def _is_excused(difference: Difference, applied: AppliedFields) -> bool:
     if difference.wanted is None:
         return difference.path[:2] == TEMPLATE_PATH and not is_known_field(difference.path[2:])
-    return was_applied(live, difference.path)
+    return applied.has(difference.path)
 
 
 def _is_of_the_first_release(difference: Difference, inputs: EngineInputs) -> bool:

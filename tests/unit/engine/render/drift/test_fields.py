@@ -3,7 +3,7 @@
 import pytest
 
 from firebolt_operator.engine.render.drift.comparison import Element, Path
-from firebolt_operator.engine.render.drift.fields import was_applied
+from firebolt_operator.engine.render.drift.fields import AppliedFields
 from firebolt_operator.refs import Manifest
 
 OWNED: Manifest = {
@@ -58,12 +58,12 @@ def live(manager: str = "firebolt-operator", operation: str = "Apply") -> Manife
     ],
 )
 def test_given_a_path_then_our_ownership_tells(path: Path, is_ours: bool) -> None:
-    assert was_applied(live(), path) is is_ours
+    assert AppliedFields(live()).has(path) is is_ours
 
 
 def test_given_other_managers_then_their_ownership_does_not_count() -> None:
     path: Path = (*POD, "schedulingGroup", "podGroupName")
-    assert not was_applied(live(manager="kubectl"), path)
-    assert not was_applied(live(operation="Update"), path)
-    assert not was_applied({"metadata": {"managedFields": None}}, path)
-    assert not was_applied({"metadata": {}}, path)
+    assert not AppliedFields(live(manager="kubectl")).has(path)
+    assert not AppliedFields(live(operation="Update")).has(path)
+    assert not AppliedFields({"metadata": {"managedFields": None}}).has(path)
+    assert not AppliedFields({"metadata": {}}).has(path)
