@@ -1,5 +1,6 @@
 """A port that is handed out stays free until its owner listens there."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -13,7 +14,8 @@ ASK = "from firebolt_local.cluster.ports import free_port; print(*(free_port() f
 
 def test_no_port_is_handed_out_twice_nor_to_two_processes() -> None:
     mine = {free_port() for _ in range(200)}
-    asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True, env=environment)
     theirs = {int(port) for port in asked.stdout.split()}
     assert (len(mine), len(theirs), mine & theirs) == (200, 200, set[int]())
 
