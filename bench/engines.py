@@ -1,20 +1,21 @@
-"""What does the operator cost with many engines? Creates, rolls, rests and restarts them on simulated pods.
+"""What does the operator cost with many engines? Creates, rolls, rests, hands over and restarts on simulated pods.
 
     python bench/engines.py                                     # 500 engines: about ten minutes
     python bench/engines.py --engines 50 --foreign 0 --rest 20  # a first impression
     python bench/engines.py --engines 100 --profile /tmp/operator.prof
 
-In the same run a plain client makes and replaces the same objects and waits for the same pods: the floor that no
-operator can beat on this machine. Requests are counted from the API server's audit log, CPU and memory of the
-operator's process are read from /proc, and one outsider watches pods and Services to tell the time between them.
+In the same run one plain client makes the same children with `create`, 24 in flight, and waits for the same pods: the
+floor that no operator can beat on this machine. Requests, and how long writes took the server itself, are taken from
+the API server's audit log; CPU and memory of the operator's process from /proc; one outsider watches pods and Services
+to tell the time between them. Every run leaves a record (build/bench/), which `bench/compare.py` draws beside another.
 """
 
 import argparse
 import asyncio
-import math
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,12 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from bench.support import cluster  # noqa: E402 - found through the line above
-from bench.support.audit import AuditLog, Requests  # noqa: E402
 from bench.support.fleet import INSTANCE, Fleet, PlainClient  # noqa: E402
 from bench.support.machine import Machine, a_watched_machine  # noqa: E402
-from bench.support.operator_process import USER, OperatorProcess, start_operator  # noqa: E402
+from bench.support.meter import Meter, Span  # noqa: E402
+from bench.support.operator_process import OperatorProcess, start_operator  # noqa: E402
 from bench.support.outsider import Outsider, an_outsider  # noqa: E402
+from bench.support.record import Record, begin_record, record_path  # noqa: E402
 from bench.support.report import Report, percentile  # noqa: E402
+from bench.support.succession import Throne  # noqa: E402
 from firebolt_local.cluster.control_plane import ControlPlane  # noqa: E402
 from firebolt_local.testing.crds import install_crds  # noqa: E402
 from firebolt_operator.kube.client import KubeClient  # noqa: E402
@@ -41,9 +44,10 @@ NAMESPACE = "bench"
 FLOOR_NAMESPACE = "floor"
 FOREIGN_NAMESPACE = "foreign"
 TOGETHER = 50  # engines of the smaller rollout
-CALM_SECONDS = 5.0
-START_SECONDS = 20.0  # in which a restarted operator has long come to rest
-AUDIT_SECONDS = 1.0  # until the last request is in the log
+CALM_SECONDS = 40.0  # each engine has had its look after 30 s by then
+START_SECONDS = 15.0  # in which every engine has had its first pass
+PARTS = ("create", "roll", "rest", "succession")
+MEBIBYTES_EMPTY, MEBIBYTES_EACH = 75, 0.035  # 250 MiB for five thousand engines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,26 +58,16 @@ class Sizes:
     profile: Path | None
     flags: tuple[str, ...]  # of the operator, besides those that the benchmark needs
     has_floor: bool
+    has_rolling_floor: bool
+    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Seconds that the same takes without an operator."""
+    """Seconds that the same takes without an operator; None: not measured."""
 
-    create: float
-    roll: float
-
-
-NO_FLOOR = Floor(math.nan, math.nan)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """One measured stretch of the operator's life."""
-
-    wall_seconds: float
-    cpu_seconds: float
-    requests: Requests
+    create: float | None = None
+    roll: float | None = None
 
 
 @dataclass(slots=True)
@@ -82,76 +76,92 @@ class Bench:
     plane: ControlPlane
     client: KubeClient
     machine: Machine
+    record: Record
+    path: Path
     report: Report = field(default_factory=Report)
 
     async def run(self) -> None:
         await install_crds(self.client)
-        floor = await self._floor() if self.sizes.has_floor else NO_FLOOR
+        floor = await self._floor() if self.sizes.has_floor else Floor()
         await cluster.make_namespace(self.client, NAMESPACE)
         async with an_outsider(self.plane.kubeconfig_for("outsider"), NAMESPACE) as outsider:
             operator = start_operator(self.plane, self.sizes.flags, profile=self.sizes.profile)
             async with asyncio.TaskGroup() as group:
                 guard = group.create_task(operator.until_dead(), name="guard")
                 await cluster.make_instance(self.client, NAMESPACE, INSTANCE)
-                await self._create(operator, outsider, floor.create)
-                await self._roll(operator, outsider, floor.roll)
-                await self._rest(operator)
+                await self._create(operator, outsider, floor)
+                if "roll" in self.sizes.parts:
+                    await self._roll_few(outsider)
+                    await self._roll(operator, outsider, floor)
+                if "rest" in self.sizes.parts:
+                    await self._rest(operator)
                 guard.cancel()
-            operator.stop()
         if self.sizes.foreign:
-            await self._restart_among_strangers()
+            await self._make_strangers()
+        if "succession" in self.sizes.parts:
+            await self._succession(operator)
+        else:
+            operator.stop()
         self.report.show()
         print(f"\n  CPU seconds are {self.machine.slowdown():.1f} times what they are on this machine when it is idle")
+        print(f"  kept in {self.path}")
 
     async def _floor(self) -> Floor:
-        count, cpu = self.sizes.engines, time.process_time()
+        count = self.sizes.engines
         plain = PlainClient(self.client, FLOOR_NAMESPACE)
         await cluster.make_namespace(self.client, FLOOR_NAMESPACE)
+        roll: float | None = None
         async with an_outsider(self.plane.kubeconfig_for("outsider"), FLOOR_NAMESPACE) as outsider:
             began_at = time.monotonic()
             await plain.create(count)
             create = await outsider.until_pods_ready(count, 0) - began_at
-            create_cpu = time.process_time() - cpu
-            began_at = time.monotonic()
-            await plain.roll(count, outsider)
-            roll = time.monotonic() - began_at
-        say(f"floor: {count} created in {create:.1f} s ({create_cpu:.1f} CPU s), rolled in {roll:.1f} s")
+            say(f"floor: {count} created in {create:.1f} s")
+            if self.sizes.has_rolling_floor:
+                began_at = time.monotonic()
+                await plain.roll(count, outsider)
+                roll = time.monotonic() - began_at
+                say(f"floor: {count} rolled in {roll:.1f} s")
         await cluster.remove_namespace(self.client, FLOOR_NAMESPACE)
         return Floor(create, roll)
 
-    async def _create(self, operator: OperatorProcess, outsider: Outsider, floor: float) -> None:
+    async def _create(self, operator: OperatorProcess, outsider: Outsider, floor: Floor) -> None:
         count, report = self.sizes.engines, self.report
         meter = Meter(self.plane, operator)
         await Fleet(self.client, NAMESPACE).create(count)
         span = await meter.read(await outsider.until_at_rest(count, 0))
         memory = operator.usage().peak_rss_mib
-        say(f"created: {describe(span, count)}, {span.wall_seconds / floor:.2f} of the floor, peak {memory:.0f} MiB")
-        report.add(f"{count} created to stable, of the floor", span.wall_seconds / floor, 1.6)
-        report.add(f"{count} created to stable, CPU", span.cpu_seconds, 12 * count / 500, "s")
-        report.add(f"{count} created to stable, memory", memory, 90, "MiB")
-        report.add("requests for each creation", span.requests.total / count, 12)
+        say(f"created: {span.describe(count)}peak {memory:.0f} MiB")
+        report.add("created to stable", span.wall_seconds, 1.8, "s", floor=floor.create)
+        self._add_costs("creation", span, milliseconds=16, requests=10)
+        report.add("memory once created, peak", memory, MEBIBYTES_EMPTY + MEBIBYTES_EACH * count, "MiB")
+        self._keep()
 
-    async def _roll(self, operator: OperatorProcess, outsider: Outsider, floor: float) -> None:
-        count, report, fleet = self.sizes.engines, self.report, Fleet(self.client, NAMESPACE)
-        few = min(TOGETHER, count)
-        await fleet.roll(few, "engine:2")
+    async def _roll_few(self, outsider: Outsider) -> None:
+        few = min(TOGETHER, self.sizes.engines)
+        await Fleet(self.client, NAMESPACE).roll(few, "engine:2")
         await outsider.until_at_rest(few, 1)
-        first = await outsider.switch_delays(1)
-        delays = sorted(first.values())
+        delays = sorted((await outsider.switch_delays(1)).values())
         say(f"{few} rolled: ready to switched {spread(delays)}")
-        report.add(f"{few} rolled: last pod ready to switched, p99", percentile(delays, 0.99), 0.25, "s")
-        # Those that were rolled just now get their third generation, the others their second.
+        self.report.add(f"last pod ready to selector, p99, {few} of them", percentile(delays, 0.99), 0.2, "s")
+
+    async def _roll(self, operator: OperatorProcess, outsider: Outsider, floor: Floor) -> None:
+        """Those that were rolled just now get their third generation, the others their second."""
+        count, few, report = self.sizes.engines, min(TOGETHER, self.sizes.engines), self.report
         meter = Meter(self.plane, operator)
-        await fleet.roll(count, "engine:3")
+        await Fleet(self.client, NAMESPACE).roll(count, "engine:3")
         await outsider.until_at_rest(few, 2)
         span = await meter.read(await outsider.until_at_rest(count, 1))
-        second = await outsider.switch_delays(1) | await outsider.switch_delays(2)
-        delays = sorted(second.values())
-        say(f"rolled: {describe(span, count)}, {span.wall_seconds / floor:.2f} of the floor, switched {spread(delays)}")
-        report.add(f"{count} rolled together", span.wall_seconds, 60, "s")
-        report.add(f"{count} rolled together, CPU", span.cpu_seconds, 25 * count / 500, "s")
-        report.add("requests for each rollout", span.requests.total / count, 18)
-        report.add(f"{count} rolled: last pod ready to switched, p99", percentile(delays, 0.99), 2, "s")
+        delays = sorted((await outsider.switch_delays(1) | await outsider.switch_delays(2)).values())
+        say(f"rolled: {span.describe(count)}ready to switched {spread(delays)}")
+        report.add("last pod ready to selector, p99, all of them", percentile(delays, 0.99), 0.5, "s")
+        report.add("a write, as the API server tells it, median", span.requests.median_write, None, "s")
+        report.add("rolled together (floor: created)", span.wall_seconds, 2.8, "s", floor=floor.create)
+        if floor.roll is not None:
+            report.add("rolled together (floor: rolled)", span.wall_seconds, None, "s", floor=floor.roll)
+        self._add_costs("rollout", span, milliseconds=26, requests=15)
+        memory = operator.usage().peak_rss_mib
+        report.add("memory once rolled, peak", memory, MEBIBYTES_EMPTY + MEBIBYTES_EACH * count, "MiB")
+        self._keep()
 
     async def _rest(self, operator: OperatorProcess) -> None:
         await asyncio.sleep(CALM_SECONDS)
@@ -159,51 +169,47 @@ class Bench:
         await asyncio.sleep(self.sizes.rest_seconds)
         span = await meter.read(time.monotonic())
         per_minute = 60 / span.wall_seconds
-        total = (span.requests.total + span.requests.leases) * per_minute
-        say(f"rest: {describe(span, 1)}, {span.requests.leases} for the lease; {operator.usage().rss_mib:.0f} MiB")
-        self.report.add("a resting minute: mutating requests", span.requests.mutating * per_minute, 0)
-        self.report.add("a resting minute: requests, lease included", total, 100)
-        self.report.add("a resting minute: CPU", span.cpu_seconds * per_minute, 1, "s")
+        say(f"rest: {span.describe(1)}{span.requests.leases} for the lease; {operator.usage().rss_mib:.0f} MiB")
+        self.report.add("a resting minute: requests, but for the Lease", span.requests.total * per_minute, 0)
+        most = max(0.1, self.sizes.engines / 5_000)
+        self.report.add("a resting minute: CPU", span.cpu_seconds * per_minute, most, "s")
+        self._keep()
 
-    async def _restart_among_strangers(self) -> None:
+    async def _make_strangers(self) -> None:
         count = self.sizes.foreign
         await cluster.make_namespace(self.client, FOREIGN_NAMESPACE)
         await cluster.make_foreign(self.client, FOREIGN_NAMESPACE, count)
         say(f"{count} foreign pods, Secrets and ConfigMaps made")
-        operator = start_operator(self.plane, self.sizes.flags)
-        meter = Meter(self.plane, operator, cpu_seconds=0.0)
+
+    async def _succession(self, leader: OperatorProcess) -> None:
+        throne = Throne(self.plane, Fleet(self.client, NAMESPACE), self.sizes.flags)
+        handed = await throne.hand_over(leader)
+        say(f"handed over: lease {handed.to_lease:.2f} s after the former was told to end")
+        self.report.add("told to end, to the next one's lease", handed.to_lease, 2, "s")
+        self.report.add("lease won to first write", handed.to_write, 5, "s")
+        handed.followed.stop()
+        cold = await throne.cold_start()
         await asyncio.sleep(START_SECONDS)
-        span = await meter.read(time.monotonic())
-        usage = operator.usage()
-        say(f"restarted: {describe(span, 1)}, {usage.rss_mib:.0f} MiB, peak {usage.peak_rss_mib:.0f} MiB")
-        self.report.add(f"memory with {count} foreign objects of each kind", usage.peak_rss_mib, 110, "MiB")
-        operator.stop()
+        usage = cold.followed.usage()
+        say(f"cold: {usage.cpu_seconds:.1f} CPU s, {usage.rss_mib:.0f} MiB, peak {usage.peak_rss_mib:.0f} MiB")
+        self.report.add("cold start to first write", cold.whole, 20, "s")
+        strangers = f", {self.sizes.foreign} foreign objects of each kind" if self.sizes.foreign else ""
+        most = MEBIBYTES_EMPTY + MEBIBYTES_EACH * self.sizes.engines
+        self.report.add(f"memory after a cold start{strangers}", usage.peak_rss_mib, most, "MiB")
+        cold.followed.stop()
+        self._keep()
+
+    def _add_costs(self, what: str, span: Span, *, milliseconds: float, requests: float) -> None:
+        count = self.sizes.engines
+        self.report.add(f"CPU for each {what}", 1000 * span.cpu_seconds / count, milliseconds, "ms")
+        self.report.add(f"requests for each {what}", span.requests.total / count, requests)
+
+    def _keep(self) -> None:
+        self.record.slowdown = self.machine.slowdown()
+        self.record.keep(self.path, self.report)
 
 
-class Meter:
-    """What the operator uses from now on."""
-
-    def __init__(self, plane: ControlPlane, operator: OperatorProcess, *, cpu_seconds: float | None = None) -> None:
-        self._log = AuditLog(plane.audit_log, USER)
-        self._operator = operator
-        self._cpu_seconds = operator.usage().cpu_seconds if cpu_seconds is None else cpu_seconds
-        self._began = datetime.fromtimestamp(time.time(), tz=UTC)
-        self._began_at = time.monotonic()
-
-    async def read(self, ended_at: float) -> Span:
-        cpu_seconds = self._operator.usage().cpu_seconds - self._cpu_seconds
-        ended = datetime.fromtimestamp(time.time(), tz=UTC)
-        await asyncio.sleep(AUDIT_SECONDS)
-        return Span(ended_at - self._began_at, cpu_seconds, self._log.requests(self._began, ended))
-
-
-def describe(span: Span, share: int) -> str:
-    requests = f"{span.requests.total / share:.2f} requests ({span.requests.mutating / share:.2f} mutating)"
-    lines = "\n".join(span.requests.lines(share))
-    return f"{span.wall_seconds:.1f} s, {span.cpu_seconds:.2f} CPU s, {requests}:\n{lines}\n   "
-
-
-def spread(delays: list[float]) -> str:
+def spread(delays: Sequence[float]) -> str:
     shares = ", ".join(f"p{share * 100:g} {percentile(delays, share):.3f} s" for share in (0.5, 0.9, 0.99))
     return f"{shares} ({len(delays)} engines)"
 
@@ -213,12 +219,13 @@ def say(text: str) -> None:
     print(f"[load {load:5.1f}] {text}", flush=True)
 
 
-async def run(sizes: Sizes, plane: ControlPlane) -> None:
+async def run(sizes: Sizes, plane: ControlPlane, path: Path | None) -> None:
+    record = begin_record("engines", sizes.engines, sizes.flags, datetime.fromtimestamp(time.time(), tz=UTC))
     async with AsyncExitStack() as stack:
         credentials = load_credentials(str(plane.kubeconfig), {})
         client = await stack.enter_async_context(KubeClient.from_credentials(credentials))
         machine = await stack.enter_async_context(a_watched_machine())
-        await Bench(sizes, plane, client, machine).run()
+        await Bench(sizes, plane, client, machine, record, path or record_path(record)).run()
 
 
 def main() -> int:
@@ -228,6 +235,9 @@ def main() -> int:
     parser.add_argument("--rest", type=float, default=60.0, help="seconds of rest that are measured")
     parser.add_argument("--profile", type=Path, help="where the operator's cProfile goes; it costs CPU")
     parser.add_argument("--skip-floor", action="store_true", help="leave the plain client out")
+    parser.add_argument("--rolling-floor", action="store_true", help="let the plain client replace its objects, too")
+    parser.add_argument("--parts", default=",".join(PARTS), help="which of them; creating is always one")
+    parser.add_argument("--record", type=Path, help="where the record goes; below build/bench without it")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for the operator: --flag=--x=1")
     words = parser.parse_args()
     sizes = Sizes(
@@ -237,9 +247,11 @@ def main() -> int:
         profile=words.profile.resolve() if words.profile else None,
         flags=tuple(words.flag),
         has_floor=not words.skip_floor,
+        has_rolling_floor=words.rolling_floor,
+        parts=tuple(words.parts.split(",")),
     )
     with cluster.a_control_plane() as plane:
-        uvloop.run(run(sizes, plane))
+        uvloop.run(run(sizes, plane, words.record))
     return 0
 
 

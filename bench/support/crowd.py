@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-IN_FLIGHT: Final = 48
+IN_FLIGHT: Final = 24
 
 
 async def for_each(count: int, once: Callable[[int], Awaitable[object]]) -> None:

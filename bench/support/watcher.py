@@ -9,7 +9,7 @@ of a machine share.
 import asyncio
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -83,13 +83,18 @@ class Watcher:
     ready_at: dict[Generation, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     switched_at: dict[Generation, float] = field(default_factory=dict[Generation, float])
     resting: dict[str, int] = field(default_factory=dict[str, int])  # the generation that an engine rests on
+    at_rest: Counter[int] = field(default_factory=Counter[int])  # how many engines, by generation
+    ready: Counter[int] = field(default_factory=Counter[int])  # engines all of whose pods are ready, by generation
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def pod(self, seen: _Object) -> None:
         if any(each.type == "Ready" and each.status == "True" for each in seen.status.conditions):
             labels = seen.metadata.labels
             key = (labels.get(LABEL_ENGINE, ""), int(labels.get(LABEL_GENERATION, "-1")))
-            self.ready_at[key].setdefault(seen.metadata.name, time.monotonic())
+            pods = self.ready_at[key]
+            # Counted as they come: looking at all engines with every event would cost more than the operator does.
+            self.ready[key[1]] += seen.metadata.name not in pods and len(pods) + 1 == PODS_PER_ENGINE
+            pods.setdefault(seen.metadata.name, time.monotonic())
 
     def service(self, seen: _Object) -> None:
         selector = seen.spec.selector or {}
@@ -105,10 +110,12 @@ class Watcher:
             and status.ready_replicas == seen.spec.replicas
             and not any(each.type == CONDITION_RECONCILING for each in status.conditions)
         )
+        before = self.resting.pop(metadata.name, None)
+        if before is not None:
+            self.at_rest[before] -= 1
         if is_resting:
             self.resting[metadata.name] = status.active_generation
-        else:
-            self.resting.pop(metadata.name, None)
+            self.at_rest[status.active_generation] += 1
 
     async def answer(self, question: Question) -> Answer:
         if question.until == "report":
@@ -120,11 +127,8 @@ class Watcher:
 
     def _count(self, question: Question) -> int:
         if question.until == "rest":
-            return sum(generation >= question.generation for generation in self.resting.values())
-        return sum(
-            generation == question.generation and len(pods) >= PODS_PER_ENGINE
-            for (_, generation), pods in self.ready_at.items()
-        )
+            return sum(count for generation, count in self.at_rest.items() if generation >= question.generation)
+        return self.ready[question.generation]
 
     def _delays(self, generation: int) -> dict[str, float]:
         return {

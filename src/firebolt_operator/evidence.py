@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 
 Q = TypeVar("Q", bound=Hashable)
 A = TypeVar("A")
-Checks = tuple[tuple[Callable[[Any], object], Hashable, object], ...]
-"""How to ask, what, and what the answer was."""
+Checks = tuple[tuple[Callable[[Any], object], ...], tuple[Hashable, ...], tuple[object, ...]]
+"""How to ask, what, and what the answers were; side by side, because they are kept for each object at rest."""
 
 
 class Evidence:
@@ -30,7 +30,8 @@ class Evidence:
         self._answers.setdefault((ask, question), answer)
 
     def checks(self) -> Checks:
-        return tuple((ask, question, answer) for (ask, question), answer in self._answers.items())
+        asks, questions = zip(*self._answers, strict=True) if self._answers else ((), ())
+        return asks, questions, tuple(self._answers.values())
 
 
 _CURRENT: Final[ContextVar[Evidence | None]] = ContextVar("evidence", default=None)
@@ -64,4 +65,4 @@ def spoil() -> None:
 
 
 def still_holds(checks: Checks) -> bool:
-    return all(ask(question) is answer for ask, question, answer in checks)
+    return all(ask(question) is answer for ask, question, answer in zip(*checks, strict=True))

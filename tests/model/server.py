@@ -83,7 +83,7 @@ class ModelServer:
     def _put(self, cache: Any, name: str, value: Any, uid: object) -> None:
         key = (objects.NAMESPACE, name)
         cache._entries[key] = Entry(SEEN_VERSION, str(uid), value)
-        cache._indexes.add(key, cache._indexes.terms(value))
+        cache._indexes.move(key, (), cache._indexes.terms(value))
 
     def _cache_of(self, name: str) -> Any:
         if name == objects.ENGINE:

@@ -4,6 +4,7 @@ Labels, owners and finalizers are not limited in number, and anybody may label a
 alone takes eight times its size once it is decoded. So only what decisions read is kept, and of that not too much.
 """
 
+import sys
 from typing import Final
 
 import msgspec
@@ -26,7 +27,8 @@ LONGEST_NAME: Final = 253  # characters; no object of ours, nor of a kind that o
 def kept_metadata(metadata: ObjectMeta) -> ObjectMeta:
     return msgspec.structs.replace(
         metadata,
-        labels={name: metadata.labels[name] for name in LABELS if name in metadata.labels},
+        namespace=sys.intern(metadata.namespace),
+        labels={name: sys.intern(metadata.labels[name]) for name in LABELS if name in metadata.labels},
         finalizers=[name[:LONGEST_NAME] for name in metadata.finalizers[:MOST_FINALIZERS]],
         owner_references=_kept_owners(metadata.owner_references),
     )
@@ -36,18 +38,15 @@ def _kept_owners(owners: list[OwnerReference]) -> list[OwnerReference]:
     """The controller among them: whose the object is must not depend on how many others claim it."""
     if len(owners) > MOST_OWNERS:
         owners = sorted(owners, key=lambda owner: not owner.controller)[:MOST_OWNERS]
-    return [_cut(owner) if _is_long(owner) else owner for owner in owners]
-
-
-def _is_long(owner: OwnerReference) -> bool:
-    return max(map(len, (owner.api_version, owner.kind, owner.name, owner.uid))) > LONGEST_NAME
+    return [_cut(owner) for owner in owners]
 
 
 def _cut(owner: OwnerReference) -> OwnerReference:
+    """The children of an engine all name the same owner: one text is enough for them."""
     return msgspec.structs.replace(
         owner,
-        api_version=owner.api_version[:LONGEST_NAME],
-        kind=owner.kind[:LONGEST_NAME],
-        name=owner.name[:LONGEST_NAME],
-        uid=owner.uid[:LONGEST_NAME],
+        api_version=sys.intern(owner.api_version[:LONGEST_NAME]),
+        kind=sys.intern(owner.kind[:LONGEST_NAME]),
+        name=sys.intern(owner.name[:LONGEST_NAME]),
+        uid=sys.intern(owner.uid[:LONGEST_NAME]),
     )

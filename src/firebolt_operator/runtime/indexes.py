@@ -1,10 +1,11 @@
 """Which cached objects share a property? Sorted keys, kept up to date one object at a time.
 
-What is handed out never changes; a change of any object that is found there puts another one in its place.
+What is handed out never changes: an object that comes or goes puts another tuple in its place. One that stays costs
+nothing, however many there are beside it, or every status of a large fleet would copy the names of all.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Generic, TypeVar
 
 from firebolt_operator.runtime.objects import Key
@@ -26,14 +27,18 @@ class Indexes(Generic[T]):
         name, term = index_and_term
         return self._keys[name].get(term, ())
 
-    def add(self, key: Key, terms: Iterable[tuple[str, str]]) -> None:
+    def move(self, key: Key, before: Collection[tuple[str, str]], after: Collection[tuple[str, str]]) -> None:
+        self._discard(key, [each for each in before if each not in after])
+        self._add(key, [each for each in after if each not in before])
+
+    def _add(self, key: Key, terms: Iterable[tuple[str, str]]) -> None:
         for name, term in terms:
             # Sorted tuples cost a quarter of what sets do, and most terms have few keys.
             keys = self._keys[name].get(term, ())
             position = bisect_left(keys, key)
             self._keys[name][term] = (*keys[:position], key, *keys[position:])
 
-    def discard(self, key: Key, terms: Iterable[tuple[str, str]]) -> None:
+    def _discard(self, key: Key, terms: Iterable[tuple[str, str]]) -> None:
         for name, term in terms:
             keys = self._keys[name].get(term, ())
             position = bisect_left(keys, key)

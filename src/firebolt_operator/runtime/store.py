@@ -123,18 +123,18 @@ class Store(Generic[T]):
             new, terms = None, []
         else:
             self._mend(key)
-        if old is not None:
-            self._indexes.discard(key, self._indexes.terms(old))
         self._entries[key] = Entry(header.version, header.metadata.uid, new)
-        self._indexes.add(key, terms)
+        self._indexes.move(key, self._terms(old), terms)
         self._tell(old, new)
         self._tell_aside(self._broken.get(key))
+
+    def _terms(self, value: T | None) -> list[tuple[str, str]]:
+        return [] if value is None else self._indexes.terms(value)
 
     def _drop(self, key: Key) -> None:
         aside = self._mend(key)
         old = self._entries.pop(key).value
-        if old is not None:
-            self._indexes.discard(key, self._indexes.terms(old))
+        self._indexes.move(key, self._terms(old), ())
         self._tell(old, None)
         self._tell_aside(aside)
 

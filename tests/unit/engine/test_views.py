@@ -100,17 +100,13 @@ def test_generation_numbers(text: str, expected: int | None) -> None:
 
 
 def test_of_managed_fields_only_our_apply_is_kept() -> None:
-    body = {
-        "metadata": {
-            "name": "x",
-            "managedFields": [
-                {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:a": {}}},
-                {"manager": "firebolt-operator", "operation": "Update", "fieldsV1": {"f:b": {}}},
-                {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": {"f:c": {}}},
-            ],
-        }
-    }
-    assert json.loads(decode_statefulset(json.dumps(body).encode()).applied) == {"f:c": {}}
+    body = json.loads(a_statefulset_of("a"))
+    body["metadata"]["managedFields"] = [
+        {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}}}},
+        {"manager": "firebolt-operator", "operation": "Update", "fieldsV1": {"f:spec": {"f:b": {}}}},
+        {"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": {"f:metadata": {}, "f:spec": {"f:c": {}}}},
+    ]
+    assert json.loads(decode_statefulset(json.dumps(body).encode()).applied) == {"f:spec": {"f:c": {}}}
 
 
 @pytest.mark.parametrize(
@@ -138,3 +134,29 @@ def test_whether_a_statefulsets_controller_has_come_to_it(status: dict[str, int]
 )
 def test_whether_the_engine_of_a_pod_has_ended(containers: list[dict[str, Any]], expected: bool) -> None:
     assert a_pod(containerStatuses=containers).engine_ended is expected
+
+
+def a_statefulset_of(engine: str, image: str = "engine:1") -> bytes:
+    owner = {"apiVersion": "compute.firebolt.io/v1alpha1", "kind": "FireboltEngine", "name": engine, "uid": engine}
+    fields = {"f:metadata": {"f:ownerReferences": {f'k:{{"uid":"{engine}"}}': {}}}, "f:spec": {"f:replicas": {}}}
+    metadata = {
+        "name": f"{engine}-g0",
+        "ownerReferences": [owner | {"controller": True}],
+        "managedFields": [{"manager": "firebolt-operator", "operation": "Apply", "fieldsV1": fields}],
+    }
+    template = {"spec": {"containers": [{"name": "engine", "image": image}]}}
+    spec = {"replicas": 2, "updateStrategy": {"type": "OnDelete"}, "template": template}
+    return json.dumps({"metadata": metadata, "spec": spec}).encode()
+
+
+def test_of_a_statefulset_the_template_is_kept_as_text_and_found_again() -> None:
+    kept = decode_statefulset(a_statefulset_of("a"))
+    assert "template" not in kept.spec
+    assert kept.whole_spec() == json.loads(a_statefulset_of("a"))["spec"]
+    assert kept != decode_statefulset(a_statefulset_of("a", image="engine:2"))
+
+
+def test_what_statefulsets_of_two_engines_say_alike_is_kept_once() -> None:
+    one, other = (decode_statefulset(a_statefulset_of(name)) for name in ("a", "b"))
+    assert one.spec["updateStrategy"] is other.spec["updateStrategy"]
+    assert one.applied is other.applied

@@ -252,6 +252,15 @@ def test_given_indexes_then_they_follow_every_change_and_answer_in_order() -> No
     assert cache._indexes._keys["phase"].keys() == {"Failed", "Pending"}
 
 
+def test_given_a_change_that_moves_an_object_nowhere_then_its_neighbours_are_not_copied() -> None:
+    cache = a_cache()
+    fill(cache, 5, a_body("b", 3), a_body("a", 4))
+    before = cache._indexes.keys(("phase", "Running"))
+    cache.watched("", an_event("MODIFIED", a_body("b", 6, labels={"x": "1"})))
+    assert cache._indexes.keys(("phase", "Running")) is before
+    assert [pod.metadata.name for pod in cache.by_index("label", "x")] == ["b"]
+
+
 def test_given_a_broken_object_then_only_it_is_hurt_and_it_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     cache = a_cache()
     heard = changes_of(cache)

@@ -60,7 +60,7 @@ class RollingSlots:
     def turn(self, engine: FireboltEngine, origin: Origin | None, statefulset: Child | None) -> Turn:
         if origin is None or statefulset is None:
             return UNLIMITED
-        cause = origin.cause(engine.status, engine_image(statefulset.spec.get("template")))
+        cause = origin.cause(engine.status, engine_image(statefulset.whole_spec().get("template")))
         key = engine.metadata.namespace, engine.metadata.name
         turn = Turn(cause=cause, has_room=not cause or self.has_room(key, cause))
         # Once it has not got on, nobody waits behind it until it waits for something else.

@@ -73,6 +73,7 @@ def _what_counts(child: Child) -> tuple[object, ...]:
         metadata.finalizers,
         metadata.deletion_timestamp,
         child.spec,
+        child.template,
         child.data,
         child.ready_generation,
         child.issued and replace(child.issued, version=""),

@@ -44,7 +44,7 @@ class EngineRenderer:
 
     def drift(self, statefulset: Child) -> str | None:
         metadata: Manifest = {"labels": statefulset.metadata.labels, "annotations": statefulset.metadata.annotations}
-        live = {"metadata": metadata, "spec": statefulset.spec}
+        live = {"metadata": metadata, "spec": statefulset.whole_spec()}
         found = find_drift(live, self.inputs)
         if found is None or not statefulset.applied:
             return found
@@ -70,7 +70,7 @@ class _MemoisedEngineRenderer(EngineRenderer):
 
     def drift(self, statefulset: Child) -> str | None:
         metadata = statefulset.metadata
-        live = (metadata.labels, metadata.annotations, statefulset.spec, statefulset.applied)
+        live = (metadata.labels, metadata.annotations, statefulset.spec, statefulset.template, statefulset.applied)
         return self.drifts.value(
             self.inputs.uid, (self.inputs, live), lambda: EngineRenderer(self.inputs).drift(statefulset)
         )

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.engine.observe.metrics import EngineMetrics
-from tests.support.engines import NOON, a_spec, an_engine
+from tests.support.engines import NOON, a_spec, a_status, an_engine
 from tests.support.series import series_with, unwalkable
 
 
@@ -22,10 +22,39 @@ def test_given_a_forgotten_engine_then_its_series_are_gone_and_those_of_others_w
     registry = CollectorRegistry()
     metrics = EngineMetrics(registry)
     recorded(metrics, "a", "b")
-    with unwalkable(metrics) as families:
+    every = [line.replace('name="a"', 'name="b"') for line in series_with(registry, 'name="a"')]
+    with unwalkable(metrics):
         metrics.forget("ns", "a")
     assert series_with(registry, 'name="a"') == []
-    assert len(series_with(registry, 'name="b"')) > families >= 9
+    assert len(every) >= 18
+    assert [line.partition(" ")[0] for line in series_with(registry, 'name="b"')] == [
+        line.partition(" ")[0] for line in every
+    ]
+
+
+def test_given_an_engine_that_was_never_looked_at_then_only_what_is_known_is_told() -> None:
+    registry = CollectorRegistry()
+    metrics = EngineMetrics(registry)
+    metrics.reconciled(an_engine(), NOON)
+    assert [line.partition("{")[0] for line in series_with(registry, "firebolt_io_instance")] == [
+        "firebolt_engine_last_reconciled_timestamp"
+    ]
+
+
+def test_given_an_engine_then_its_series_say_what_was_recorded_last() -> None:
+    registry = CollectorRegistry()
+    metrics = EngineMetrics(registry)
+    engine = an_engine(status=a_status(phase="draining", active_generation=3, draining_generation=2))
+    metrics.record(an_engine(), None)
+    metrics.record(engine, None)
+    labels = {"namespace": "ns", "name": "eng", "firebolt_io_instance": "inst"}
+
+    def value(name: str, **more: str) -> float | None:
+        return registry.get_sample_value(f"firebolt_engine_{name}", labels | more)
+
+    assert (value("status_phase", phase="draining"), value("status_phase", phase="stable")) == (1, 0)
+    assert (value("active_generation"), value("draining_generation")) == (3, 2)
+    assert (value("spec_replicas"), value("pods_total")) == (engine.spec and engine.spec.replicas, 0)
 
 
 def test_given_an_engine_of_another_instance_then_its_old_series_are_gone_at_once() -> None:
