@@ -123,7 +123,7 @@ campaign-quick: programs  ## the part of it that CI runs; a few minutes
 	@$(LOCAL) campaign --part quick --afresh --into build/campaign-quick
 
 bench: programs  ## benchmarks; each prints a table
-	@for each in bench/*.py; do echo "==> $$each"; $(PY) $$each; done
+	@for each in $(filter-out bench/compare.py,$(wildcard bench/*.py)); do echo "==> $$each"; $(PY) $$each; done
 
 clean:  ## remove what make made here (not the cache of built programs)
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
