@@ -2,21 +2,27 @@
 
 import asyncio
 import os
+import secrets
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 
 import pytest
 from _pytest.capture import CaptureManager
 from _pytest.terminal import TerminalReporter
 
+from firebolt_local.cluster.cert_manager import CertManager
 from firebolt_local.node.packages import missing_packages
+from firebolt_operator.api.resources import CERTIFICATES, SECRETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from tests.e2e.counts import Count
-from tests.e2e.environment import NAMESPACE, Environment, lasting_environment, own_environment
-from tests.e2e.informer import Informer
+from tests.e2e.environment import Environment, lasting_environment, own_environment
+from tests.e2e.informer import WATCHED, Informer
 from tests.e2e.scenario import Scenario
+from tests.e2e.secure_scenario import SecureScenario
+from tests.e2e.secured import NAMESPACE as SECURED
+from tests.e2e.secured import secured_place
 
 CLUSTER_VARIABLE = "FIREBOLT_E2E_CLUSTER"  # a cluster of that name is used, made if need be, and left running
 INSTALL_VARIABLE = "FIREBOLT_E2E_INSTALL"  # set it, and missing system packages are installed, as `make e2e` does
@@ -56,10 +62,35 @@ async def scenario(
     """In the namespace of the instance that most tests share; the engines of a test go with it."""
     informer = Informer(time.monotonic)
     scenario = Scenario(environment, client, informer, str(request.node.name), _COUNTS)
+    async with _watched(scenario):
+        yield scenario
+
+
+@pytest.fixture(scope="module")
+def cert_manager(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Generator[CertManager]:
+    with secured_place(environment, tmp_path_factory.mktemp("cert-manager")) as manager:
+        yield manager
+
+
+@pytest.fixture
+async def secure(
+    environment: Environment, client: KubeClient, cert_manager: CertManager, request: pytest.FixtureRequest
+) -> AsyncGenerator[SecureScenario]:
+    """In a namespace with issuers; the instance of a test goes with it."""
+    informer, name = Informer(time.monotonic, (*WATCHED, CERTIFICATES, SECRETS)), f"secure-{secrets.token_hex(2)}"
+    scenario = SecureScenario(
+        environment, client, informer, str(request.node.name), _COUNTS, SECURED, name, 100.0, manager=cert_manager
+    )
+    async with _watched(scenario):
+        yield scenario
+
+
+@asynccontextmanager
+async def _watched(scenario: Scenario) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(informer.run(client, NAMESPACE), name="informer")
+        watching = group.create_task(scenario.informer.run(scenario.client, scenario.namespace), name="informer")
         try:
-            yield scenario
+            yield
             await scenario.leave()
         finally:
             watching.cancel()

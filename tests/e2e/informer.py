@@ -35,6 +35,7 @@ class Switch:
 @dataclass(slots=True)
 class Informer:
     clock: Callable[[], float]
+    kinds: tuple[Resource, ...] = WATCHED
     switches: list[Switch] = field(default_factory=list[Switch])
     phases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # engine and phase, each change
     _objects: dict[tuple[str, str], Manifest] = field(default_factory=dict[tuple[str, str], Manifest])
@@ -68,7 +69,7 @@ class Informer:
     async def run(self, reader: ListsAndWatches, namespace: str) -> None:
         """For ever, through restarts of the API server."""
         async with asyncio.TaskGroup() as group:
-            for resource in WATCHED:
+            for resource in self.kinds:
                 scope = Scope(resource=resource, namespace=namespace)
                 group.create_task(follow(reader, scope, self._seeing(resource)), name=resource.plural)
 

@@ -13,7 +13,7 @@ from typing import Any
 from firebolt_local.images.standin_images import ENGINE_NEXT
 from firebolt_local.testing import faults
 from firebolt_local.testing.convergence import is_at_rest
-from firebolt_local.testing.load import Load, Plan, ask, client_session, steady_load
+from firebolt_local.testing.load import Load, Plan, ask, client_session, steady_load, tokens_of
 from firebolt_operator.api.conditions import Condition, find_condition
 from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.names import CONDITION_READY
@@ -21,7 +21,7 @@ from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_EN
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.refs import Manifest, Ref, Resource
 from kubectl_firebolt.picture.answers import Answer
-from tests.e2e.counts import LATEST_SECONDS, LEAST_PER_SECOND, Count, cut_over
+from tests.e2e.counts import LATEST_SECONDS, LEAST_SHARE, Count, cut_over
 from tests.e2e.environment import INSTANCE, NAMESPACE, Environment
 from tests.e2e.informer import Informer
 
@@ -39,6 +39,7 @@ class Scenario:
     counts: list[Count]
     namespace: str = NAMESPACE
     instance: str = INSTANCE
+    per_second: float = PER_SECOND
     _made: list[Ref] = field(default_factory=list[Ref])
 
     async def make_engine(self, name: str, *, replicas: int = 2, **spec: Any) -> None:
@@ -94,7 +95,7 @@ class Scenario:
     async def load(self, engine: str, *, sql: str = "SELECT 1", may_fail: bool = False) -> AsyncGenerator[Load]:
         """Queries all the while; the test fails if one of them does, or if an old generation still got one too late."""
         began_at, first_switch = time.monotonic(), len(self.informer.switches)
-        async with steady_load(self.plan(engine, sql=sql, per_second=PER_SECOND)) as load:
+        async with steady_load(self.plan(engine, sql=sql, per_second=self.per_second)) as load:
             yield load
         switches = [switch for switch in self.informer.switches[first_switch:] if switch.engine == engine]
         count = Count(
@@ -105,14 +106,15 @@ class Scenario:
             cut_over=cut_over(load.answers, switches),
         )
         self.counts.append(count)
-        assert count.per_second >= LEAST_PER_SECOND, count
+        assert count.per_second >= LEAST_SHARE * self.per_second, count
         assert may_fail or not count.problems, f"{count}: {count.problems[:5]}"
         assert count.cut_over is None or count.cut_over <= LATEST_SECONDS, count
 
     async def ask(self, engine: str, sql: str = "SELECT 1", *, within: timedelta = timedelta(minutes=2)) -> Answer:
         plan = self.plan(engine, sql=sql, timeout=within)
         async with client_session(plan) as session:
-            return await ask(session, plan, clock=time.monotonic)
+            tokens = tokens_of(plan, session, time.monotonic)
+            return await ask(session, plan, clock=time.monotonic, tokens=tokens)
 
     def plan(self, engine: str, **fields: Any) -> Plan:
         return Plan(url=self.environment.gateway(self.namespace, self.instance), engine=engine, **fields)

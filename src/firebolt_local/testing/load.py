@@ -7,7 +7,7 @@ stall shows up as many slow queries, not as a few that were never sent.
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,6 +16,7 @@ from typing import Final
 import aiohttp
 
 from firebolt_local.standins.pod_header import POD_HEADER
+from firebolt_local.testing.hosts import GivenHosts
 from firebolt_local.testing.tokens import ENGINE_HEADER, Login, LoginError, Tokens
 from kubectl_firebolt.picture.answers import Answer
 
@@ -34,6 +35,7 @@ class Plan:
     timeout: timedelta = timedelta(seconds=60)
     tls: ssl.SSLContext | None = None  # whom the client believes; none: whom the machine believes
     login: Login | None = None  # with it every query carries a token
+    hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # their addresses; empty: DNS knows them
 
 
 @dataclass(slots=True)
@@ -71,16 +73,24 @@ class Load:
 async def steady_load(plan: Plan, clock: Callable[[], float] = time.monotonic) -> AsyncGenerator[Load]:
     """Runs for as long as the context is open, and leaves it only once the last query is answered."""
     async with client_session(plan) as session, asyncio.TaskGroup() as group:
-        load = Load(plan, session, clock, None if plan.login is None else Tokens(session, plan.login, clock))
+        load = Load(plan, session, clock, tokens_of(plan, session, clock))
         group.create_task(load.run(), name="load")
         yield load
         load.stop()
 
 
 def client_session(plan: Plan) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(limit=plan.most_open, ssl=True if plan.tls is None else plan.tls)
+    connector = aiohttp.TCPConnector(
+        limit=plan.most_open,
+        ssl=True if plan.tls is None else plan.tls,
+        resolver=GivenHosts(plan.hosts) if plan.hosts else None,
+    )
     timeout = aiohttp.ClientTimeout(total=plan.timeout.total_seconds())
     return aiohttp.ClientSession(connector=connector, timeout=timeout)
+
+
+def tokens_of(plan: Plan, session: aiohttp.ClientSession, clock: Callable[[], float]) -> Tokens | None:
+    return None if plan.login is None else Tokens(session, plan.login, clock)
 
 
 async def ask(

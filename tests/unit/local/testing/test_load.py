@@ -8,7 +8,7 @@ from datetime import timedelta
 from aiohttp import web
 
 from firebolt_local.standins.pod_header import POD_HEADER
-from firebolt_local.testing.load import NO_ANSWER, Plan, ask, client_session, steady_load
+from firebolt_local.testing.load import NO_ANSWER, Plan, ask, ask_for_body, client_session, steady_load
 from kubectl_firebolt.picture.answers import Answer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -118,3 +118,22 @@ async def test_slow_answers_bound_what_is_open_and_the_wait_for_a_turn_counts() 
             await enough.wait()
         assert most == 3
         assert max(each.seconds for each in load.answers) > 0.3
+
+
+async def test_a_host_is_asked_by_its_name_at_the_address_that_was_given() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text=request.host)
+
+    async with a_gateway(answer) as url:
+        named = url.replace("127.0.0.1", "gateway.cluster.local")
+        plan = Plan(url=named, engine="e", hosts={"gateway.cluster.local": "127.0.0.1"})
+        async with client_session(plan) as session:
+            answered, body = await ask_for_body(session, plan, clock=asyncio.get_running_loop().time)
+        assert (answered.problem, body.decode()) == ("", named.removeprefix("http://").removesuffix("/"))
+
+
+async def test_a_host_that_nobody_named_is_not_looked_for_elsewhere() -> None:
+    plan = Plan(url="http://localhost:1/", engine="e", hosts={"gateway.cluster.local": "127.0.0.1"})
+    async with client_session(plan) as session:
+        answered = await ask(session, plan, clock=asyncio.get_running_loop().time)
+    assert "nobody said where localhost is" in answered.problem
