@@ -9,6 +9,11 @@ def name_of(manifest: Manifest) -> str:
     return str(manifest["metadata"]["name"])
 
 
+def namespace_of(manifest: Manifest) -> str:
+    """Empty for what belongs to none."""
+    return str(manifest["metadata"].get("namespace", ""))
+
+
 def spec_of(manifest: Manifest) -> Manifest:
     return manifest.get("spec") or {}
 

@@ -53,7 +53,7 @@ def run(typed: words.Commands) -> None:
 async def _show(cluster: ClusterFolder) -> None:
     kubeconfig = _kubeconfig(cluster)
     async with KubeClient.from_credentials(load_credentials(kubeconfig, {})) as client:
-        print("==> installing the three kinds", flush=True)
+        print("==> installing the five kinds", flush=True)
         await install_crds(client)
         _start_operator(cluster, kubeconfig)
         async with _timeline(client, cluster) as story:

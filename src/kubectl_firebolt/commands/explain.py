@@ -16,18 +16,19 @@ from kubectl_firebolt.lists import Format, document
 
 _FORMATS: Final = (Format.TABLE, Format.JSON, Format.YAML)
 
+_WORDS: Final = ", ".join(f"{kind}/" for kind in Kind if kind is not Kind.ENGINE)
+
 Subject = Annotated[
     str,
-    typer.Argument(
-        metavar="ENGINE", help="An engine, or instance/NAME, or class/NAME.", autocompletion=complete_engine
-    ),
+    typer.Argument(metavar="ENGINE", help=f"An engine, or a name after {_WORDS}.", autocompletion=complete_engine),
 ]
 
 
 def explain_subject(context: typer.Context, subject: Subject, output: Output = "table") -> None:
-    """Tell why an engine (or instance/NAME, class/NAME) is not ready, what mends it, and what the operator does next.
+    """Tell why an engine is not ready, what mends it, and what the operator does next.
 
-    Also for what does not go away: whose finalizer holds it, and the way out.
+    The same of instance/NAME and of what engines share: class/NAME, preset/NAME, clusterclass/NAME. Also for what does
+    not go away: whose finalizer holds it, and the way out.
     """
     form, session = parse_format(output, _FORMATS), session_of(context)
     kind, name = _parsed(subject)
@@ -46,7 +47,5 @@ def _parsed(subject: str) -> tuple[Kind, str]:
         return Kind.ENGINE, subject
     known = {str(kind): kind for kind in Kind} | {kind.resource: kind for kind in Kind}
     if word not in known or not name:
-        raise PluginError(
-            f'"{subject}" is neither the name of an engine nor one of engine/, instance/, class/ and a name'
-        )
+        raise PluginError(f'"{subject}" is neither the name of an engine nor one of {_WORDS} and a name')
     return known[word], name

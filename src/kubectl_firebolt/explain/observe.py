@@ -19,7 +19,7 @@ from kubectl_firebolt.kubectl.invocation import (
     invocation,
     list_,
 )
-from kubectl_firebolt.manifest import Manifest, condition_of, is_deleting, is_true, spec_of
+from kubectl_firebolt.manifest import Manifest, condition_of, is_deleting, is_true, name_of, namespace_of, spec_of
 from kubectl_firebolt.session import Session
 
 _CHILDREN: Final = "statefulsets,pods,services,configmaps"
@@ -29,21 +29,18 @@ _COMPONENTS: Final = f"deployments,{_CHILDREN}"
 def looks(target: Target, kind: Kind, name: str) -> list[Invocation]:
     """What is asked for in any case; the instance and the class follow from what the engine says."""
     found = [get(target, kind.resource, name, "--ignore-not-found")]
-    if kind is Kind.ENGINE_CLASS:
-        found.append(list_(target, ENGINE))
-    else:
-        found.append(_children(target, kind, name))
+    found += [_engines(target, kind)] if kind.is_shared else [_children(target, kind, name)]
+    if kind is Kind.CLUSTER_ENGINE_CLASS:
+        found.append(_nearer_classes(target))
     return [*found, _warnings(target), _leases(target)]
 
 
 def observe(session: Session, kind: Kind, name: str, now: datetime) -> Seen:
     looking = _Looking(session)
     subject = session.kubectl.object(get(session.target, kind.resource, name, "--ignore-not-found"))
-    is_class = kind is Kind.ENGINE_CLASS
-    children = [] if is_class else looking.items(_children(session.target, kind, name))
+    children = [] if kind.is_shared else looking.items(_children(session.target, kind, name))
     if subject is None and not any(map(is_deleting, children)):
-        listing = f"kubectl get {kind.resource}" if is_class else f"kubectl firebolt {kind} list"
-        raise PluginError(f'{kind} "{name}" is not there; {listing} shows those that are')
+        raise PluginError(f'{kind} "{name}" is not there; {_listing(kind)} shows those that are')
     instance, engine_class = looking.around(kind, subject)
     return Seen(
         kind=kind,
@@ -54,7 +51,7 @@ def observe(session: Session, kind: Kind, name: str, now: datetime) -> Seen:
         instance=instance,
         instance_pods=_pods(children) if kind is Kind.INSTANCE else looking.components(instance),
         engine_class=engine_class,
-        engines=looking.users(name) if is_class else (),
+        engines=looking.users(kind, name) if kind.is_shared else (),
         warnings=looking.items(_warnings(session.target)),
         operators=looking.operators(),
         unseen=tuple(looking.unseen),
@@ -105,9 +102,20 @@ class _Looking:
         label = f"{names.LABEL_INSTANCE}={instance['metadata']['name']}"
         return self.items(list_(self.session.target, "pods", "-l", label))
 
-    def users(self, engine_class: str) -> list[Manifest]:
-        found = self.items(list_(self.session.target, ENGINE))
-        return [each for each in found if spec_of(each).get("engineClassRef") == engine_class]
+    def users(self, kind: Kind, name: str) -> list[Manifest]:
+        """A preset is used by all engines beside it, a class by those that name it and find none nearer."""
+        found = self.items(_engines(self.session.target, kind))
+        if kind is Kind.ENGINE_PRESET:
+            return found
+        near = self._nearer(name) if kind is Kind.CLUSTER_ENGINE_CLASS else set[str]()
+        return [
+            each for each in found if spec_of(each).get("engineClassRef") == name and namespace_of(each) not in near
+        ]
+
+    def _nearer(self, name: str) -> set[str]:
+        """Namespaces that have a class of that name of their own."""
+        found = self.items(_nearer_classes(self.session.target))
+        return {namespace_of(each) for each in found if name_of(each) == name}
 
     def operators(self) -> Sequence[OperatorSeen] | None:
         found = self._items(_leases(self.session.target))
@@ -126,15 +134,32 @@ def _children(target: Target, kind: Kind, name: str) -> Invocation:
     return list_(target, _COMPONENTS, "-l", f"{names.LABEL_INSTANCE}={name}")
 
 
+def _engines(target: Target, kind: Kind) -> Invocation:
+    if kind is Kind.CLUSTER_ENGINE_CLASS:
+        return list_(_everywhere(target), ENGINE, "-A")
+    return list_(target, ENGINE)
+
+
+def _nearer_classes(target: Target) -> Invocation:
+    return list_(_everywhere(target), ENGINE_CLASS, "-A")
+
+
+def _everywhere(target: Target) -> Target:
+    return Target(context=target.context, kubeconfig=target.kubeconfig)
+
+
+def _listing(kind: Kind) -> str:
+    return f"kubectl get {kind.resource}" if kind.is_shared else f"kubectl firebolt {kind} list"
+
+
 def _warnings(target: Target) -> Invocation:
     return list_(target, "events", "--field-selector", "type=Warning")
 
 
 def _leases(target: Target) -> Invocation:
-    everywhere = Target(context=target.context, kubeconfig=target.kubeconfig)
     selector = f"metadata.name={names.LEASE_NAME}"
     flags = ("leases.coordination.k8s.io", "-A", "--field-selector", selector, "-o", "json")
-    return invocation(everywhere, "is an operator at work?", "get", *flags)
+    return invocation(_everywhere(target), "is an operator at work?", "get", *flags)
 
 
 def _pods(children: Sequence[Manifest]) -> list[Manifest]:

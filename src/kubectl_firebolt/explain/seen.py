@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from kubectl_firebolt.manifest import Manifest, is_deleting, labels_of, name_of, spec_of, status_of
 from kubectl_firebolt.names import LABEL_ENGINE, LABEL_GENERATION
@@ -16,10 +17,26 @@ class Kind(StrEnum):
     ENGINE = "engine"
     INSTANCE = "instance"
     ENGINE_CLASS = "class"
+    ENGINE_PRESET = "preset"
+    CLUSTER_ENGINE_CLASS = "clusterclass"
 
     @property
     def resource(self) -> str:
-        return {"engine": "fireboltengine", "instance": "fireboltinstance", "class": "fireboltengineclass"}[self]
+        return _RESOURCES[self]
+
+    @property
+    def is_shared(self) -> bool:
+        """What engines share owns nothing, and stays while they use it."""
+        return self not in {Kind.ENGINE, Kind.INSTANCE}
+
+
+_RESOURCES: Final = {
+    Kind.ENGINE: "fireboltengine",
+    Kind.INSTANCE: "fireboltinstance",
+    Kind.ENGINE_CLASS: "fireboltengineclass",
+    Kind.ENGINE_PRESET: "fireboltenginepreset",
+    Kind.CLUSTER_ENGINE_CLASS: "clusterfireboltengineclass",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +57,7 @@ class Seen:
     instance: Manifest | None = None  # of an engine
     instance_pods: Sequence[Manifest] = ()
     engine_class: Manifest | None = None  # of an engine
-    engines: Sequence[Manifest] = ()  # those that refer to it, of a class
+    engines: Sequence[Manifest] = ()  # those that use it, of what engines share
     warnings: Sequence[Manifest] = ()  # events of the namespace
     operators: Sequence[OperatorSeen] | None = None  # None: we may not look
     unseen: Sequence[str] = ()

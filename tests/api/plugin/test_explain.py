@@ -7,7 +7,12 @@ import re
 import pytest
 
 from firebolt_local.cluster.scrape import Behaviour, ScrapeControl
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, STATEFULSETS
+from firebolt_operator.api.resources import (
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
+    FIREBOLT_ENGINES,
+    STATEFULSETS,
+)
 from firebolt_operator.refs import Manifest
 from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person
@@ -156,6 +161,16 @@ async def test_a_class_that_is_used_cannot_go(operator: Operator, person: Person
     assert "1. blocks  class big is used by 1 engine(s): eng" in await explained(plugin, "class/big")
 
 
+async def test_a_preset_that_is_used_cannot_go(operator: Operator, person: Person, plugin: Plugin) -> None:
+    await person.make_instance()
+    await person.make_preset(template={"metadata": {"annotations": {"team": "data"}}})
+    await person.make_engine()
+    await operator.until_at_rest(0)
+    assert (await explained(plugin, "preset/firebolt")).startswith("preset firebolt: ready\n")
+    await person.delete(FIREBOLT_ENGINE_PRESETS, "firebolt")
+    assert "1. blocks  preset firebolt is used by 1 engine(s): eng" in await explained(plugin, "preset/firebolt")
+
+
 async def test_nobody_looks_after_it(start_operator: StartOperator, person: Person, plugin: Plugin) -> None:
     del start_operator
     await person.make_engine()
@@ -166,7 +181,10 @@ async def test_nobody_looks_after_it(start_operator: StartOperator, person: Pers
     ("typed", "told"),
     [
         ("explain nobody", 'engine "nobody" is not there; kubectl firebolt engine list shows those that are'),
-        ("explain pod/x", '"pod/x" is neither the name of an engine nor one of engine/, instance/, class/ and a name'),
+        (
+            "explain pod/x",
+            '"pod/x" is neither the name of an engine nor one of instance/, class/, preset/, clusterclass/ and a name',
+        ),
         ("explain eng -o wide", '-o/--output: "wide" is not one of table, json, yaml'),
     ],
 )

@@ -81,9 +81,31 @@ def test_a_class_that_is_used() -> None:
     assert free.findings[0].weight is Weight.WAITS
 
 
+def test_a_preset_that_is_used() -> None:
+    guard = "compute.firebolt.io/fireboltenginepresets-deletion-guard"
+    told = explained(leaving(a_class(), guard, since=HOUR), kind=Kind.ENGINE_PRESET, engines=[an_engine("a")])
+    assert told.findings[0].what == "preset small is used by 1 engine(s): a"
+    assert told.findings[0].fix.startswith("delete them, then it goes")
+
+
+def test_a_class_of_the_cluster_is_held_by_engines_of_any_namespace() -> None:
+    guard = "compute.firebolt.io/clusterfireboltengineclass-deletion-guard"
+    told = explained(leaving(a_class(), guard, since=HOUR), kind=Kind.CLUSTER_ENGINE_CLASS, engines=[an_engine("a")])
+    assert told.findings[0].what == "clusterclass small is used by 1 engine(s): ns/a"
+    free = explained(leaving(a_class(), guard, since=HOUR), kind=Kind.CLUSTER_ENGINE_CLASS, operators=AWAY)
+    assert "patch clusterfireboltengineclass small" in free.findings[0].command
+
+
+def test_a_class_of_the_cluster_has_no_status_and_is_well() -> None:
+    everywhere = {"metadata": {"name": "medium", "generation": 7}, "spec": {}}
+    told = explained(everywhere, kind=Kind.CLUSTER_ENGINE_CLASS, engines=[an_engine("a"), an_engine("b")])
+    assert (told.is_well, told.state, list(told.findings)) == (True, "used by 2 engine(s)", [])
+
+
+@pytest.mark.parametrize("kind", [Kind.ENGINE_CLASS, Kind.ENGINE_PRESET])
 @pytest.mark.parametrize("reason", [each for each in EngineClassReason if each != "Admissible"])
-def test_every_reason_of_a_class_has_a_fix(reason: str) -> None:
-    told = explained(a_class(a_condition("Ready", "False", reason, "words")), kind=Kind.ENGINE_CLASS)
+def test_every_reason_of_a_class_or_a_preset_has_a_fix(reason: str, kind: Kind) -> None:
+    told = explained(a_class(a_condition("Ready", "False", reason, "words")), kind=kind)
     assert told.findings[0].fix
     assert "tried again by itself" not in told.findings[0].fix
 

@@ -94,12 +94,6 @@ def test_what_the_gateway_refuses_is_told(played: Played, tmp_path: Path, gatewa
     assert plugin.says("query", "e1", "SELECT 1") == "plain words\n"
 
 
-def test_a_gateway_that_speaks_tls_is_not_asked(played: Played, tmp_path: Path) -> None:
-    plugin = played(*rules(tmp_path, 1, status={"gatewayTLS": {}}))
-    assert 'the gateway of instance "i1" speaks TLS' in plugin.refuses("query", "e1", "SELECT 1")
-    assert not any("port-forward" in line for line in asked(plugin.kubectl))
-
-
 @pytest.mark.parametrize(
     ("typed", "told"),
     [

@@ -1,4 +1,4 @@
-"""Why is this instance or this class not ready, or not gone?"""
+"""Why is this instance, or what engines share, not ready, or not gone?"""
 
 from kubectl_firebolt import names
 from kubectl_firebolt.explain.decide.deletion import deletion_findings, leftover_findings
@@ -13,11 +13,13 @@ from kubectl_firebolt.manifest import condition_of, is_deleting, is_true
 def other_findings(seen: Seen) -> list[Finding]:
     if is_deleting(seen.there):
         return deletion_findings(seen)
-    own = instance_findings(seen, seen.there) if seen.kind is Kind.INSTANCE else _class_findings(seen)
+    own = instance_findings(seen, seen.there) if seen.kind is Kind.INSTANCE else _shared_findings(seen)
     return [*watching_findings(seen), *own, *leftover_findings(seen)]
 
 
 def is_other_well(seen: Seen) -> bool:
+    if seen.kind is Kind.CLUSTER_ENGINE_CLASS:
+        return not is_deleting(seen.there)
     is_stuck = is_true(condition_of(seen.there, names.CONDITION_STALLED))
     is_ready = is_true(condition_of(seen.there, names.CONDITION_READY))
     return is_ready and not is_stuck and not is_deleting(seen.there)
@@ -26,6 +28,8 @@ def is_other_well(seen: Seen) -> bool:
 def other_state(seen: Seen) -> str:
     if is_deleting(seen.there):
         return "being deleted"
+    if seen.kind is Kind.CLUSTER_ENGINE_CLASS:
+        return f"used by {len(seen.engines)} engine(s)"  # this kind has no status: there is nothing to wait for
     ready = condition_of(seen.there, names.CONDITION_READY)
     phase = seen.status.get("phase")
     word = "no word about readiness yet"
@@ -44,7 +48,7 @@ def other_next(seen: Seen) -> str:
     return "It goes on as soon as what is named above is mended or ready."
 
 
-def _class_findings(seen: Seen) -> list[Finding]:
+def _shared_findings(seen: Seen) -> list[Finding]:
     kinds = ((names.CONDITION_READY, "False"), (names.CONDITION_STALLED, "True"))
     found = [(condition_of(seen.there, kind), bad) for kind, bad in kinds]
     told = {

@@ -30,6 +30,8 @@ def watching_findings(seen: Seen) -> list[Finding]:
 def _unseen_spec(seen: Seen) -> list[Finding]:
     """The status speaks of an older spec, or there is none."""
     subject = seen.there
+    if seen.kind is Kind.CLUSTER_ENGINE_CLASS:
+        return []  # it has no status
     if is_deleting(subject) or _observed(seen) >= int(subject["metadata"].get("generation", 0)):
         return []
     created_at = parse_time(subject["metadata"].get("creationTimestamp"))
