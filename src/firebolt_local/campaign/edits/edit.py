@@ -35,10 +35,13 @@ class Edit:
 
 
 def schemas() -> dict[str, Manifest]:
-    """Of the spec of each kind, as the API server has it."""
+    """Of the spec of each kind, as the API server has it. What belongs to the whole cluster would be edited under the
+    feet of every operator beside this one; its template is that of a class.
+    """
     return {
         each["spec"]["names"]["kind"]: each["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][_SPEC]
         for each in crd_manifests()
+        if each["spec"]["scope"] == "Namespaced"
     }
 
 

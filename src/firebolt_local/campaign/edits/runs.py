@@ -9,18 +9,35 @@ from firebolt_local.campaign.edits.edit import Edit
 from firebolt_local.campaign.judge.comparison import differences
 from firebolt_local.campaign.judge.normal import Picture
 from firebolt_local.campaign.stories.chapters import CLASS, ENGINE, INSTANCE, INSTANCE_SPEC
-from firebolt_local.campaign.stories.place import Place
+from firebolt_local.campaign.stories.place import STUCK_SECONDS, Place
 from firebolt_local.campaign.stories.runs import BrokenPlaceError, clear, furnish
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES
+from firebolt_operator.api.names import PRESET_NAME
+from firebolt_operator.api.resources import (
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+)
 from firebolt_operator.errors import ConflictError, RejectedError
 from firebolt_operator.refs import Manifest, Ref
 
 SETTLE_SECONDS: Final = 60.0
-STUCK_SECONDS: Final = 5.0
-_RESOURCES: Final = {each.kind: each for each in (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES)}
-_NAMES: Final = {FIREBOLT_ENGINES.kind: ENGINE, FIREBOLT_ENGINE_CLASSES.kind: CLASS, FIREBOLT_INSTANCES.kind: INSTANCE}
-_CLASS_SPEC: Final[Manifest] = {"template": {}}
+_OURS: Final = {
+    FIREBOLT_ENGINE_CLASSES: CLASS,
+    FIREBOLT_ENGINE_PRESETS: PRESET_NAME,
+    FIREBOLT_ENGINES: ENGINE,
+    FIREBOLT_INSTANCES: INSTANCE,
+}
+_RESOURCES: Final = {each.kind: each for each in _OURS}
+NAMES: Final = {each.kind: name for each, name in _OURS.items()}
+_SHARED_SPEC: Final[Manifest] = {"template": {}}
 _ENGINE_SPEC: Final[Manifest] = {"instanceRef": INSTANCE, "engineClassRef": CLASS, "replicas": 1}
+_SPECS: Final = {
+    FIREBOLT_ENGINE_CLASSES.kind: _SHARED_SPEC,
+    FIREBOLT_ENGINE_PRESETS.kind: _SHARED_SPEC,
+    FIREBOLT_ENGINES.kind: _ENGINE_SPEC,
+}
+"""In the order in which they are made: who is referred to comes first."""
 _KSTATUS: Final = ("Stalled", "Reconciling")
 _ROLLED_BY: Final = ("StatefulSet", "ConfigMap", "Service")
 Specs = dict[str, Manifest]
@@ -107,13 +124,13 @@ class ChainRun:
 
     async def _make(self) -> None:
         for kind, spec in self.specs.items():
-            await self.place.create(_RESOURCES[kind], _NAMES[kind], spec)
+            await self.place.create(_RESOURCES[kind], NAMES[kind], spec)
         if not await self.place.until_quiet(SETTLE_SECONDS):
             raise BrokenPlaceError("what is edited does not come to rest by itself")
 
     async def _write(self, kind: str, spec: Manifest) -> bool:
         """Whether the API server took it."""
-        ref = Ref(_RESOURCES[kind], self.place.namespace, _NAMES[kind])
+        ref = Ref(_RESOURCES[kind], self.place.namespace, NAMES[kind])
         while True:
             found = await self.place.client.get(ref)
             if found is None:
@@ -129,7 +146,7 @@ class ChainRun:
             return True
 
     def _ours(self) -> list[Manifest]:
-        return [self.place.world[kind, _NAMES[kind]] for kind in self.specs if (kind, _NAMES[kind]) in self.place.world]
+        return [self.place.world[kind, NAMES[kind]] for kind in self.specs if (kind, NAMES[kind]) in self.place.world]
 
     def _generation(self) -> int:
         engine = self.place.world.get((FIREBOLT_ENGINES.kind, ENGINE), {})
@@ -164,7 +181,6 @@ async def run_chain(place: Place, chain: Sequence[Edit]) -> ChainRun:
     place.watchman.arm(None)
     place.ends = 0
     await furnish(place, is_about_engine=is_about_engine)
-    specs = {FIREBOLT_ENGINE_CLASSES.kind: _CLASS_SPEC, FIREBOLT_ENGINES.kind: _ENGINE_SPEC}
-    run = ChainRun(place, specs if is_about_engine else {FIREBOLT_INSTANCES.kind: INSTANCE_SPEC})
+    run = ChainRun(place, dict(_SPECS) if is_about_engine else {FIREBOLT_INSTANCES.kind: INSTANCE_SPEC})
     await run.run(chain)
     return run

@@ -128,6 +128,7 @@ def _presence(_: Manifest) -> Manifest:
 _REDUCED: Final[Mapping[str, Callable[[Manifest], Manifest]]] = {
     "FireboltEngine": _engine,
     "FireboltEngineClass": _ours,
+    "FireboltEnginePreset": _ours,
     "FireboltInstance": _ours,
     "StatefulSet": _workload,
     "Deployment": _workload,

@@ -47,8 +47,11 @@ class Watchman:
     is_going_on: asyncio.Event = field(default_factory=asyncio.Event)  # set once what was stopped may go on
     strikes: int = 0
     under_way: int = 0  # requests that are not answered yet, watches aside
+    watches: int = 0  # that are open
+    held: int = 0  # events that the server has told and that are not delivered yet
     stale_until: float = 0.0
     has_landed: bool = False  # what was on its way when its process was stopped has reached the server after all
+    is_decided: asyncio.Event = field(default_factory=asyncio.Event)  # set once that has landed, or was dropped
     last_writer: int = 0  # whose write came by last: with several processes, the one that leads
     _naming: Naming = field(default_factory=Naming)
 
@@ -59,7 +62,7 @@ class Watchman:
     def arm_with(self, choice: Choice, client: int = 0, strike: Strike = nobody_struck) -> None:
         self.choice, self.client, self.strike, self.strikes = choice, client, strike, 0
         self.passed, self._naming, self.has_landed = [], Naming(), False
-        self.struck, self.is_going_on = asyncio.Event(), asyncio.Event()
+        self.struck, self.is_going_on, self.is_decided = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def meet(self, kind: RequestKind, client: int, path: str) -> Fault | None:
         """What is to become of this one."""
@@ -74,6 +77,11 @@ class Watchman:
             self.strikes += 1
             self.struck.set()
         return fault
+
+    @property
+    def is_idle(self) -> bool:
+        """Somebody looks, knows all there is to know, and asks for nothing."""
+        return self.watches > 0 and not self.under_way and not self.held
 
     @property
     def writes(self) -> list[RequestName]:

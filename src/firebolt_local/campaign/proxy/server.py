@@ -19,8 +19,9 @@ from firebolt_local.campaign.proxy.watching import WatchRelay
 from firebolt_local.cluster.ports import LOOPBACK
 
 _MOST_BYTES: Final = 16 << 20
-_GRACE_SECONDS: Final = 5.0
-"""How long a request of a process that stood still waits for its client's hang-up once the process goes on."""
+_GRACE_SECONDS: Final = 15.0
+"""How long a request of a process that stood still waits for its client's hang-up once the process goes on: long enough
+for one that gets little of the processor, since only who never hangs up waits for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,7 @@ class FaultProxy:
                 await asyncio.sleep(fault.seconds)
                 return await self._forward(request, body)
             case Harm.STOP:
-                await self._hold(fault)
-                self.watchman.has_landed = True
-                return await self._forward(request, body)
+                return await self._stopped(request, body, fault)
             case Harm.CUT_AFTER | Harm.KILL_AFTER:
                 await self._forward(request, body)
             case _:
@@ -71,11 +70,17 @@ class FaultProxy:
             self.watchman.strike(fault)
         return hang_up(request)
 
-    async def _hold(self, fault: Fault) -> None:
+    async def _stopped(self, request: web.Request, body: bytes, fault: Fault) -> web.Response:
         """Ended by the client's hang-up, which cancels whoever serves it: the server never sees the request then."""
-        self.watchman.strike(fault)
-        await self.watchman.is_going_on.wait()
-        await asyncio.sleep(_GRACE_SECONDS)
+        watchman = self.watchman
+        watchman.strike(fault)
+        try:
+            await watchman.is_going_on.wait()
+            await asyncio.sleep(_GRACE_SECONDS)
+            watchman.has_landed = True
+            return await self._forward(request, body)
+        finally:
+            watchman.is_decided.set()
 
     async def _forward(self, request: web.Request, body: bytes) -> web.Response:
         async with self.upstream.ask(request, body) as answer:

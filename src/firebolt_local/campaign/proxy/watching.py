@@ -39,6 +39,13 @@ class WatchRelay:
     async def serve(self, request: web.Request, kind: RequestKind) -> web.StreamResponse:
         if request.path in self._expired:
             return await _expired(request)
+        self.watchman.watches += 1
+        try:
+            return await self._relayed(request, kind)
+        finally:
+            self.watchman.watches -= 1
+
+    async def _relayed(self, request: web.Request, kind: RequestKind) -> web.StreamResponse:
         async with self.upstream.ask(request, path=self._path(request.raw_path)) as answer:
             if answer.status != _OK:
                 return web.Response(status=answer.status, headers=kept(answer), body=await answer.read())
@@ -52,6 +59,13 @@ class WatchRelay:
 
     async def _deliver(self, request: web.Request, stream: web.StreamResponse, kind: RequestKind, line: bytes) -> bool:
         """Whether the watch goes on."""
+        self.watchman.held += 1
+        try:
+            return await self._met(request, stream, kind, line)
+        finally:
+            self.watchman.held -= 1
+
+    async def _met(self, request: web.Request, stream: web.StreamResponse, kind: RequestKind, line: bytes) -> bool:
         clock = asyncio.get_running_loop().time
         fault = self.watchman.meet(_named(kind, line), self.client, request.path)
         if fault is not None and fault.harm is Harm.STALE:

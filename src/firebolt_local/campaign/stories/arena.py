@@ -18,6 +18,7 @@ from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.programs import provision
 from firebolt_local.testing.crds import install_crds
 from firebolt_local.testing.ledger import INSTANCE_KINDS, Ledger, a_ledger
+from firebolt_operator.api.resources import FIREBOLT_ENGINE_PRESETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 
@@ -25,6 +26,7 @@ SYSTEM: Final = "campaign-system"
 ACCOUNT: Final = "operator"
 # All but those for Endpoints, which nobody here reads.
 _CONTROLLERS: Final = ("*", "-endpoints-controller", "-endpointslice-mirroring-controller")
+KINDS: Final = (*INSTANCE_KINDS, FIREBOLT_ENGINE_PRESETS)
 _TOKEN_SECONDS: Final = 24 * 3600
 
 
@@ -80,7 +82,7 @@ async def arena_on(cluster: Cluster) -> AsyncGenerator[Arena]:
         await install_crds(client)
         believed = ssl.create_default_context(cafile=str(cluster.ca_file))
         upstream = await stack.enter_async_context(to_server(cluster.server, believed))
-        ledger = await stack.enter_async_context(a_ledger(client, INSTANCE_KINDS))
+        ledger = await stack.enter_async_context(a_ledger(client, KINDS))
         authority = Authority(cluster.folder / "campaign-pki")
         yield Arena(cluster, client, ledger, upstream, authority, _proxy_tls(authority), _token(cluster.http))
     # TLS connections say goodbye before they close, and nothing tells when they have.

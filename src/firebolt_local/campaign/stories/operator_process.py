@@ -68,6 +68,14 @@ class OperatorProcess:
         return self._record is not None and self._record.is_alive()
 
     @property
+    def is_busy(self) -> bool:
+        """It works, or would if the processor were free for it."""
+        try:
+            return bool(self.pid) and Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+        except OSError:
+            return False
+
+    @property
     def pid(self) -> int:
         return 0 if self._record is None else self._record.pid
 

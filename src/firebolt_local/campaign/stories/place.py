@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firebolt_local.campaign.judge.normal import Lens, Picture, picture
+from firebolt_local.campaign.judge.settling import unsettled
 from firebolt_local.campaign.proxy.recording import Watchman
 from firebolt_local.campaign.proxy.server import fault_proxy, listening
 from firebolt_local.campaign.stories.arena import Arena
@@ -19,7 +20,11 @@ from firebolt_operator.refs import Manifest, Ref, Resource
 PATIENCE_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 0.1
 QUIET_SECONDS: Final = 1.5
-"""At rest nobody writes; whoever has more to do does it sooner than that."""
+"""At rest nobody writes; whoever has more to do, and the processor for it, does it sooner than that."""
+STUCK_SECONDS: Final = 5.0
+"""The same where Kubernetes has something left to do, which it may never get done."""
+_MOST_PATIENCE: Final = 3
+"""Times the patience with somebody who gets on."""
 MOST_ENDS: Final = 3
 Problems = Callable[[World], list[str]]
 
@@ -77,30 +82,36 @@ class Place:
             await self.client.delete(ref, uid=found["metadata"]["uid"])
 
     async def until(self, problems: Problems, seconds: float) -> list[str]:
-        """Those that are left; none as soon as there are none."""
+        """Those that are left; none as soon as there are none. Patience begins anew whenever something happens."""
         clock = asyncio.get_running_loop().time
-        ends_at, looked_at, left = clock() + seconds, -1, list[str]()
+        began_at, since, known = clock(), clock(), self._signs()
+        looked_at, left = -1, list[str]()
         while True:
+            if (now := self._signs()) != known:
+                since, known = clock(), now
             # Only what has changed is worth a look: many places wait at the same time.
             if looked_at != len(self.changes):
                 looked_at = len(self.changes)
                 left = problems(self.world)
-            if not left or clock() > ends_at:
+            if not left or clock() - since > seconds or clock() - began_at > _MOST_PATIENCE * seconds:
                 return left
             if not self._is_operated():
                 return [f"the operator ended by itself, {MOST_ENDS} times; {self.operator.log} says why"]
             await asyncio.sleep(LOOK_SECONDS)
 
     async def until_quiet(self, seconds: float, quiet_seconds: float = QUIET_SECONDS) -> bool:
-        """Nothing changes for a while, and nobody tries to."""
+        """Nothing changes for a while, nobody tries to, and nobody would if the machine had time for it."""
         clock = asyncio.get_running_loop().time
-        ends_at, since, known = clock() + seconds, clock(), self._signs()
-        while clock() - since < quiet_seconds:
-            if clock() > ends_at:
+        ends_at, since, known, was_busy = clock() + seconds, clock(), self._signs(), False
+        while clock() - since < quiet_seconds or (clock() - since < STUCK_SECONDS and unsettled(self.world)):
+            if clock() > ends_at or not self._is_operated():
                 return False
             await asyncio.sleep(LOOK_SECONDS)
-            if (now := self._signs()) != known:
+            is_busy = any(each.is_busy for each in self.operators)
+            # Busy at one look only is somebody who looks at the clock.
+            if (now := self._signs()) != known or not self.watchman.is_idle or (is_busy and was_busy):
                 since, known = clock(), now
+            was_busy = is_busy
         return True
 
     def _is_operated(self) -> bool:

@@ -8,16 +8,24 @@ from typing import Final
 from firebolt_local.campaign.faults.fault import Fault
 from firebolt_local.campaign.judge.comparison import differences
 from firebolt_local.campaign.judge.history import made, made_too_often, unserved
+from firebolt_local.campaign.judge.settling import unsettled
 from firebolt_local.campaign.judge.verdict import Reference
 from firebolt_local.campaign.stories.chapters import ENGINE, LOGIN, Chapter, Step, make_instance
 from firebolt_local.campaign.stories.place import PATIENCE_SECONDS, Place
 from firebolt_local.errors import LocalError
 from firebolt_local.testing.ledger import World
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, FIREBOLT_INSTANCES, SECRETS
+from firebolt_operator.api.resources import (
+    FIREBOLT_ENGINE_CLASSES,
+    FIREBOLT_ENGINE_PRESETS,
+    FIREBOLT_ENGINES,
+    FIREBOLT_INSTANCES,
+    SECRETS,
+)
 
-_REST_SECONDS: Final = 20.0
+_REST_SECONDS: Final = 60.0
+"""Within which somebody who was killed is back, and has nothing more to do."""
 _MOST_PROBLEMS: Final = 12
-_IN_THE_WAY: Final = (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES)
+_IN_THE_WAY: Final = (FIREBOLT_ENGINES, FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINE_PRESETS, FIREBOLT_INSTANCES)
 """Engines before what they refer to."""
 
 
@@ -47,7 +55,7 @@ async def try_fault(place: Place, chapter: Chapter, fault: Fault, reference: Ref
     await chapter.step.do(place)
     patience = place.patience_seconds + fault.seconds
     problems = await place.until(lambda _: reference.problems(place.picture()), patience)
-    problems = problems or await unrest(place, reference)
+    problems = problems or await unrest(place, reference, fault.seconds)
     problems += made_too_often(place.changes, reference.made)
     if chapter.is_about_engine:
         problems += unserved(place.changes, ENGINE)
@@ -78,15 +86,15 @@ async def furnish(place: Place, *, is_about_engine: bool) -> None:
 
 async def _take(place: Place, step: Step) -> None:
     await step.do(place)
-    if problems := await place.until(step.unrest, PATIENCE_SECONDS):
+    if problems := await place.until(lambda world: [*step.unrest(world), *unsettled(world)], PATIENCE_SECONDS):
         raise BrokenPlaceError(f"without any fault: {problems[0]}; {place.operator.log} says why")
     if not await place.until_quiet(PATIENCE_SECONDS):
         raise BrokenPlaceError(f"without any fault it does not come to rest; {place.operator.log} says why")
 
 
-async def unrest(place: Place, reference: Reference) -> list[str]:
-    """It got there; does it stay there, and stop writing?"""
-    if not await place.until_quiet(_REST_SECONDS):
+async def unrest(place: Place, reference: Reference, held_seconds: float = 0.0) -> list[str]:
+    """It got there; does it stay there, and stop writing? What the proxy holds back has to arrive first."""
+    if not await place.until_quiet(_REST_SECONDS + held_seconds):
         last = [str(each) for each in place.watchman.writes[-3:]] or ["nothing by the operator"]
         return [f"it does not come to rest; last written: {', '.join(last)}"]
     return reference.problems(place.picture())

@@ -7,6 +7,7 @@ import pytest
 from firebolt_local.campaign.edits.draw import CHAIN, ENOUGH, chain_line, chains, edit_lines
 from firebolt_local.campaign.edits.edit import Edit, parse_edit, schemas
 from firebolt_local.campaign.edits.fields import fields
+from firebolt_local.campaign.edits.runs import NAMES
 from firebolt_local.campaign.edits.values import Sort, value
 from firebolt_local.errors import LocalError
 from firebolt_operator.refs import Manifest
@@ -68,6 +69,10 @@ def test_enough_edits_touch_every_field_of_our_own_in_every_way() -> None:
     }
     for sort in Sort:
         assert {(edit.kind, str(edit.field)) for edit in drawn if edit.sort is sort} >= own
+
+
+def test_every_kind_that_is_drawn_can_be_made() -> None:
+    assert set(NAMES) == set(schemas())
 
 
 def test_the_same_seed_draws_the_same() -> None:

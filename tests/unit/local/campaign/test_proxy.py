@@ -18,7 +18,8 @@ from firebolt_local.campaign.proxy.upstream import to_server
 SERVICES = "/api/v1/namespaces/shop/services"
 PATCH = f"{SERVICES}/eng"
 WATCH = f"{SERVICES}?watch=true&resourceVersion=7"
-EVENTS = [{"type": "ADDED", "object": {"n": n}} for n in range(3)]
+EVENTS: list[dict[str, object]] = [{"type": "ADDED", "object": {"n": n}} for n in range(3)]
+BOOKMARK: dict[str, object] = {"type": "BOOKMARK", "object": {}}
 
 
 @dataclass(slots=True)
@@ -27,6 +28,8 @@ class ApiServer:
 
     seen: list[str] = field(default_factory=list[str])
     tokens: set[str] = field(default_factory=set[str])
+    events: list[dict[str, object]] = field(default_factory=lambda: EVENTS)
+    is_open: asyncio.Event | None = None  # until it is set a watch stays open
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         self.seen.append(f"{request.method} {request.raw_path}")
@@ -35,8 +38,10 @@ class ApiServer:
             return web.json_response({"body": (await request.read()).decode()}, headers={"X-Kept": "yes"})
         stream = web.StreamResponse()
         await stream.prepare(request)
-        for event in EVENTS:
+        for event in self.events:
             await stream.write(json.dumps(event).encode() + b"\n")
+        if self.is_open is not None:
+            await self.is_open.wait()
         return stream
 
 
@@ -145,7 +150,8 @@ async def test_a_process_that_stood_still_and_hangs_up_has_sent_nothing(place: P
         async with asyncio.timeout(0.2):
             await place.patch()
     place.watchman.is_going_on.set()
-    assert place.server.seen == []
+    await place.watchman.is_decided.wait()
+    assert (place.server.seen, place.watchman.has_landed) == ([], False)
 
 
 async def test_a_late_event_holds_up_those_behind_it(place: Place) -> None:
@@ -166,6 +172,39 @@ async def test_a_stale_view_holds_up_every_watch(place: Place) -> None:
         watches = [group.create_task(place.watched()) for _ in range(2)]
     assert clock() - began_at >= 0.3
     assert [watch.result() for watch in watches] == [EVENTS, EVENTS]
+
+
+async def test_a_bookmark_is_late_like_any_event_and_counted_by_itself(place: Place) -> None:
+    place.server.events = [*EVENTS[:1], BOOKMARK, *EVENTS[1:]]
+    place.watchman.arm(parse_fault("late=0.3 watch services/bookmark 1"))
+    clock, came_at = asyncio.get_running_loop().time, list[float]()
+    began_at = clock()
+    async with place.client.get(WATCH) as answer:
+        async for _ in answer.content:
+            came_at.append(clock() - began_at)
+    assert came_at[0] < 0.3 <= came_at[1]
+    assert len(came_at) == 4
+
+
+async def until_idle(place: Place, *, wanted: bool) -> None:
+    async with asyncio.timeout(5):
+        while place.watchman.is_idle != wanted:  # noqa: ASYNC110 - the proxy tells nobody
+            await asyncio.sleep(0.01)
+
+
+async def test_nobody_rests_who_does_not_look_or_has_not_been_told(place: Place) -> None:
+    place.server.is_open = asyncio.Event()
+    place.watchman.arm(parse_fault("late=0.3 watch services 1"))
+    seen = [place.watchman.is_idle]
+    async with place.client.get(WATCH) as answer:
+        seen.append(place.watchman.is_idle)
+        for _ in EVENTS:
+            await answer.content.readline()
+        await until_idle(place, wanted=True)
+        place.server.is_open.set()
+        await answer.read()
+    await until_idle(place, wanted=False)
+    assert seen == [False, False]
 
 
 async def test_a_watch_that_is_cut_tells_no_more(place: Place) -> None:
