@@ -5,7 +5,7 @@ import random
 from firebolt_operator.auth.reconcile import AuthStep
 from firebolt_operator.kube.ports import Reader, Writer
 from firebolt_operator.reconciling.certificates import CertificateWriter
-from firebolt_operator.reconciling.issued_views import decode_issued_secret
+from firebolt_operator.reconciling.issued_views import decode_gateway_secret
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.runtime.clock import Clock
 from firebolt_operator.runtime.following import Following
@@ -24,7 +24,7 @@ def tls_step(reader: Reader, writer: Writer, clock: Clock, auth: AuthStep) -> TL
     following = Following(reader=reader, clock=clock, rng=random.Random(1))
     observer = TLSObserver(
         certificates=auth.observer.certificates,
-        watches=SecretWatches("tls", decode_issued_secret, following, _nobody),
+        watches=SecretWatches("tls", decode_gateway_secret, following, _nobody),
         generations=generation_authorities(()),
         fleet=auth.observer.fleet,
         clock=clock,

@@ -8,7 +8,7 @@ import msgspec
 from firebolt_operator.api.model import Model, ObjectMeta
 from firebolt_operator.engine.views import Child, decode_child
 from firebolt_operator.manifests.kept_metadata import kept_metadata
-from firebolt_operator.reconciling.issued_views import TLS_KEYS, decode_issued_secret
+from firebolt_operator.reconciling.issued_views import TLS_KEYS, decode_served_secret
 
 MOST_NAME: Final = 253  # characters; no Certificate has a longer one
 
@@ -43,7 +43,7 @@ def decode_listener_certificate(body: bytes) -> Child:
 
 def decode_listener_secret(body: bytes) -> Child:
     """Anybody may label a Secret like ours: no text of it is kept, and nothing that could be long."""
-    issued = decode_issued_secret(body)
+    issued = decode_served_secret(body)
     kept = replace(
         issued,
         filled=issued.filled.intersection(TLS_KEYS),

@@ -4,15 +4,15 @@ Envoy does not start with a list that it cannot read. From a text without any it
 everybody, because nothing tells that they were not revoked.
 """
 
-import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from cryptography import x509
 
 _BEGIN: Final = "-----BEGIN "
-_LIST: Final = re.compile("-----BEGIN X509 CRL-----.*?-----END X509 CRL-----", re.DOTALL)
-_CERTIFICATE: Final = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
+_LIST: Final = "X509 CRL"
+_CERTIFICATE: Final = "CERTIFICATE"
 
 
 class Signer(NamedTuple):
@@ -24,7 +24,7 @@ class Signer(NamedTuple):
 
 def read_revocations(pem: str) -> frozenset[Signer]:
     """Who signed the lists; nobody unless there is one, and every one of them can be read."""
-    lists = _LIST.findall(pem)
+    lists = list(_blocks(pem, _LIST))
     if not lists or len(lists) != pem.count(_BEGIN):
         return frozenset()
     try:
@@ -35,13 +35,27 @@ def read_revocations(pem: str) -> frozenset[Signer]:
 
 def has_list(signers: Iterable[Signer], authorities: str) -> list[bool]:
     """For each CA in the text whether one of the lists is its own."""
-    found = list(signers)
-    return [any(_is_by(each, authority) for each in found) for authority in _authorities(authorities)]
+    keys = defaultdict[str, set[str]](set)
+    for each in signers:
+        keys[each.name].add(each.key)
+    return [_is_listed(keys.get(authority.name, set()), authority.key) for authority in _authorities(authorities)]
 
 
-def _is_by(signer: Signer, authority: Signer) -> bool:
-    is_key = not signer.key or not authority.key or signer.key == authority.key
-    return signer.name == authority.name and is_key
+def _is_listed(keys: set[str], key: str) -> bool:
+    """By a list of its name: with its key, or where either of them is not written down."""
+    return key in keys or "" in keys or (not key and bool(keys))
+
+
+def _blocks(pem: str, label: str) -> Iterator[str]:
+    """In one walk over the text: a pattern would look for the end of every beginning that has none, again and again."""
+    begin, end = f"-----BEGIN {label}-----", f"-----END {label}-----"
+    at = pem.find(begin)
+    while at >= 0:
+        last = pem.find(end, at)
+        if last < 0:
+            return
+        yield pem[at : last + len(end)]
+        at = pem.find(begin, last)
 
 
 def _signer_of(revocations: x509.CertificateRevocationList) -> Signer:
@@ -53,7 +67,7 @@ def _signer_of(revocations: x509.CertificateRevocationList) -> Signer:
 
 
 def _authorities(pem: str) -> list[Signer]:
-    return [found for each in _CERTIFICATE.findall(pem) if (found := _authority(each)) is not None]
+    return [found for each in _blocks(pem, _CERTIFICATE) if (found := _authority(each)) is not None]
 
 
 def _authority(pem: str) -> Signer | None:

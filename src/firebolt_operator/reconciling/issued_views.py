@@ -1,6 +1,7 @@
 """What is kept of what cert-manager makes, and of other Secrets with keys and passwords: nothing of what is secret."""
 
 import base64
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -83,7 +84,7 @@ class GenerationAuthority(msgspec.Struct, frozen=True, kw_only=True):
 def decode_generation_authority(body: bytes) -> GenerationAuthority:
     """Anybody may label a Secret like ours: nothing else of it is kept, and nothing that could be long."""
     secret = _secrets.decode(body)
-    metadata, issued = secret.metadata, _issued(secret)
+    metadata, issued = secret.metadata, _served(secret)
     is_sound = len(issued.authority) <= MOST_AUTHORITY and not wrong_secret(issued, metadata.name)
     return GenerationAuthority(
         namespace=metadata.namespace,
@@ -92,26 +93,41 @@ def decode_generation_authority(body: bytes) -> GenerationAuthority:
     )
 
 
+def decode_served_secret(body: bytes) -> IssuedSecret:
+    """Without a look into keys and lists, which takes time: for Secrets that anybody may label like ours."""
+    return _served(_secrets.decode(body))
+
+
 def decode_issued_secret(body: bytes) -> IssuedSecret:
-    return _issued(_secrets.decode(body))
+    return _with_public_key(_secrets.decode(body))
 
 
-def _issued(secret: _Secret) -> IssuedSecret:
-    metadata, data = secret.metadata, secret.data or {}
-    told = data if len(data) <= MOST_KEYS else TLS_KEYS
-    certificate, lists = _public(data, KEY_CERTIFICATE), _public(data, KEY_REVOCATIONS, MOST_REVOCATIONS)
+def decode_gateway_secret(body: bytes) -> IssuedSecret:
+    """Which may hold revocation lists."""
+    secret = _secrets.decode(body)
+    lists = _public(secret.data or {}, KEY_REVOCATIONS, MOST_REVOCATIONS)
     revoking = read_revocations(lists)
+    revocations = blob_fingerprint(lists) if revoking else ""
+    return replace(_with_public_key(secret), revocations=revocations, revoking=revoking)
+
+
+def _with_public_key(secret: _Secret) -> IssuedSecret:
+    data = secret.data or {}
+    certificate, private_key = _public(data, KEY_CERTIFICATE), _public(data, KEY_PRIVATE_KEY, MOST_PRIVATE)
+    return replace(_served(secret), public_key=_public_key(certificate, private_key))
+
+
+def _served(secret: _Secret) -> IssuedSecret:
+    metadata, data = secret.metadata, secret.data or {}
+    told, certificate = data if len(data) <= MOST_KEYS else TLS_KEYS, _public(data, KEY_CERTIFICATE)
     return IssuedSecret(
         uid=metadata.uid,
         created_at=metadata.creation_timestamp or EARLIEST,
         filled=frozenset(key for key in told if data.get(key)),
         issued_for=metadata.annotations.get(ANNOTATION_CERTIFICATE_NAME, ""),
         version=metadata.resource_version,
-        public_key=_public_key(certificate, _public(data, KEY_PRIVATE_KEY, MOST_PRIVATE)),
         authority=_public(data, KEY_AUTHORITY),
         served=blob_fingerprint(certificate) if certificate else "",
-        revocations=blob_fingerprint(lists) if revoking else "",
-        revoking=revoking,
     )
 
 

@@ -12,8 +12,8 @@ from firebolt_operator.reconciling.fleet import FleetReader
 from firebolt_operator.reconciling.issued_views import (
     CertificateView,
     GenerationAuthority,
+    decode_gateway_secret,
     decode_generation_authority,
-    decode_issued_secret,
 )
 from firebolt_operator.reconciling.secret_watches import SecretWatches
 from firebolt_operator.runtime.cache import Cache
@@ -52,7 +52,7 @@ def build_transport_security(
     generations = generation_authorities(factory.settings.namespaces)
     observer = TLSObserver(
         certificates=certificates,
-        watches=SecretWatches("secrets of TLS", decode_issued_secret, following, notify),
+        watches=SecretWatches("secrets of TLS", decode_gateway_secret, following, notify),
         generations=generations,
         fleet=FleetReader(
             engines=engines.engines, statefulsets=engines.statefulsets, pods=engines.pods, reader=factory.client

@@ -1,6 +1,7 @@
 """Whole bodies: what pods answer when asked for metrics, and what the API server passes on of others' objects."""
 
 import asyncio
+import base64
 import json
 import random
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from firebolt_operator.api.resources import CONFIG_MAPS, ENDPOINT_SLICES, PODS, SECRETS, STATEFULSETS
 from firebolt_operator.engine.answers import Activity
+from firebolt_operator.engine.listener_views import decode_listener_secret
 from firebolt_operator.engine.observe.gauges import RUNNING, SUSPENDED, parse_activity
 from firebolt_operator.engine.views import decode_config_map, decode_pod, decode_statefulset
 from firebolt_operator.errors import OperatorError
@@ -19,6 +21,7 @@ from firebolt_operator.kube.scanning import elements, members
 from firebolt_operator.kube.set_aside import outline, split_event, split_list
 from firebolt_operator.kube.translate import refusal, watch_error
 from firebolt_operator.manifests.live_objects import decode_live
+from firebolt_operator.reconciling.issued_views import decode_gateway_secret, decode_generation_authority
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.wake.decide.slices import decode_slice
@@ -189,6 +192,35 @@ def _secret(rng: random.Random) -> Any:
     return _object(rng) | {"type": "Opaque", "data": {"username": value, "database": value, "password": "x"}}
 
 
+def _issued(rng: random.Random) -> Any:
+    """As cert-manager writes it, or as somebody who would like to be taken for it."""
+    texts = (*(begin + end for begin in PEM_PIECES for end in ("", "\nMIIB\n-----END CERTIFICATE-----")), "", "x")
+    keys = ("tls.crt", "tls.key", "ca.crt", "crl.pem")
+    data = {key: base64.b64encode(rng.choice(texts).encode()).decode() for key in keys if rng.random() < 0.8}
+    return _object(rng) | {"data": rng.choice((data, data, data, None, odd_value(rng)))}
+
+
+def _pem_shape(key: str, piece: str) -> Shape[Any]:
+    def made(size: int) -> bytes:
+        text = base64.b64encode((piece * (size // len(piece) + 1)).encode()).decode()
+        return json.dumps({"metadata": {"name": "a", "namespace": "ns"}, "data": {key: text}}).encode()
+
+    return made
+
+
+PEM_PIECES: Final = (
+    "-----BEGIN X509 CRL-----\n",
+    "-----END X509 CRL-----\n",
+    "-----BEGIN X509 CRL-----\nx\n-----END X509 CRL-----\n",
+    "-----BEGIN CERTIFICATE-----\n",
+    "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n",
+    "-----BEGIN PRIVATE KEY-----\n",
+)
+PEM_SHAPES: Final = [
+    _pem_shape(key, piece) for key in ("tls.crt", "tls.key", "ca.crt", "crl.pem") for piece in PEM_PIECES
+]
+
+
 def _cached(resource: Resource, decode: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """Through a cache, as the watch and every write bring it: one bad object only hurts itself."""
 
@@ -312,6 +344,19 @@ TARGETS: Final = (
         shapes=JSON_SHAPES,
     ),
     Target(name="cached Secrets", make=_json_bytes(_secret), read=_cached(SECRETS, decode_secret), shapes=JSON_SHAPES),
+    *(
+        Target(
+            name=f"cached Secrets of {whose}",
+            make=_json_bytes(_issued),
+            read=_cached(SECRETS, decode),
+            shapes=[*JSON_SHAPES, *PEM_SHAPES],
+        )
+        for whose, decode in (
+            ("engines", decode_listener_secret),
+            ("generations", decode_generation_authority),
+            ("gateways", decode_gateway_secret),
+        )
+    ),
     Target(
         name="Envoy's memory",
         make=composed(_spoken),

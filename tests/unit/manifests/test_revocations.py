@@ -1,6 +1,9 @@
 """Whom a list speaks for: a CA that was renewed has the same name, and needs a list of its own."""
 
+import pytest
+
 from firebolt_operator.manifests.revocations import has_list, read_revocations
+from tests.support.growth import STEEPEST, growth
 from tests.support.pki import Authority
 
 OLD, NEW, OTHER = Authority("ca"), Authority("ca"), Authority("other")
@@ -24,3 +27,13 @@ def test_what_is_no_certificate_needs_no_list() -> None:
     spoilt = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"
     assert has_list(read_revocations(OLD.revoked()), f"CA-1\n{spoilt}") == []
     assert read_revocations("") == read_revocations(OLD.pem) == frozenset()
+
+
+@pytest.mark.parametrize("label", ["X509 CRL", "CERTIFICATE"])
+def test_beginnings_without_an_end_are_walked_over_once(label: str) -> None:
+    begin = f"-----BEGIN {label}-----\n"
+
+    def read(text: str) -> object:
+        return read_revocations(text), has_list((), text)
+
+    assert growth(read, lambda size: begin * (size // len(begin)), ()) < STEEPEST

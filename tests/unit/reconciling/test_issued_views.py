@@ -14,6 +14,7 @@ from firebolt_operator.reconciling.issued_views import (
     MOST_AUTHORITY,
     MOST_KEYS,
     decode_certificate,
+    decode_gateway_secret,
     decode_generation_authority,
     decode_issued_secret,
 )
@@ -128,7 +129,7 @@ def test_a_list_of_what_was_revoked_counts_only_if_all_of_it_can_be_read() -> No
     unsound["not text"] = x509.load_pem_x509_crl(one.encode()).public_bytes(Encoding.DER).decode(errors="replace")
 
     def found(text: str) -> bool:
-        return bool(decode_issued_secret(a_secret({"crl.pem": encoded(text)})).revocations)
+        return bool(decode_gateway_secret(a_secret({"crl.pem": encoded(text)})).revocations)
 
     assert {name for name, text in (sound | unsound).items() if found(text)} == set(sound)
 

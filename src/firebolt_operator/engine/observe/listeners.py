@@ -13,7 +13,7 @@ from firebolt_operator.engine.views import Child
 from firebolt_operator.kube.ports import Reader
 from firebolt_operator.manifests.issued import IssuedSecret
 from firebolt_operator.manifests.live_objects import live_object
-from firebolt_operator.reconciling.issued_views import decode_issued_secret
+from firebolt_operator.reconciling.issued_views import decode_served_secret
 from firebolt_operator.refs import Ref, Resource
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.optional_kind import OptionalKind
@@ -60,7 +60,7 @@ class ListenerReader:
         since = self.secrets.version((ref.namespace, ref.name))
         body = await self.reader.get_raw(ref)
         self.secrets.observed(ref, body, since=since)
-        return None if body is None else decode_issued_secret(body)
+        return None if body is None else decode_served_secret(body)
 
     async def trust_bundle(self, instance: FireboltInstance) -> TrustBundle:
         """What the gateway trusts, as it is stored now."""
