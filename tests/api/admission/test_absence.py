@@ -14,6 +14,7 @@ STAMP: Manifest = {"metadata": {"annotations": {ANNOTATION_WAKE_REQUESTED: "2026
 FINALIZER: Manifest = {"metadata": {"finalizers": ["example.com/mine"]}}
 NO_FINALIZER: Manifest = {"metadata": {"finalizers": None}}
 LABEL: Manifest = {"metadata": {"labels": {"team": "data"}}}
+OTHER_LABEL: Manifest = {"metadata": {"labels": {"stage": "x"}}}
 REPLICAS: Manifest = {"spec": {"replicas": 1}}
 ENGINE, CLASS, INSTANCE = "FireboltEngine", "FireboltEngineClass", "FireboltInstance"
 UNASKED = "failed calling webhook"
@@ -80,6 +81,13 @@ def test_a_gateway_wakes_and_does_nothing_else(alone: Place) -> None:
         assert refused(gateway.patch(ENGINE, "stamped", change)), change
     both = {"metadata": {"annotations": {**STAMP["metadata"]["annotations"], "other": "x"}}}
     assert refused(gateway.patch(ENGINE, "stamped", both))
+
+
+def test_any_other_account_of_the_namespace_may_be_a_gateway_too(alone: Place) -> None:
+    neighbour = alone.as_account("deployer")
+    assert neighbour.patch(ENGINE, "stamped", STAMP)[0] == http.client.OK
+    assert refused(neighbour.patch(ENGINE, "stamped", OTHER_LABEL))
+    assert neighbour.patch(INSTANCE, "kept", OTHER_LABEL)[0] == http.client.OK
 
 
 def test_the_operator_does_as_it_must(alone: Place) -> None:
