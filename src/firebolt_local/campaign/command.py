@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     before = read_results(options.against) if options.against else None
     if options.against and not before:
         raise LocalError(f"{options.against} has no results; give the {RESULTS} of an earlier campaign")
-    ledger = _Teller(ResultFile(into / RESULTS, {} if options.only else read_results(into / RESULTS)))
+    ledger = _Teller(ResultFile(into / RESULTS, read_results(into / RESULTS)))
     began_at = time.monotonic()
     try:
         with without_groups():
@@ -74,18 +75,18 @@ def run(options: argparse.Namespace) -> int:
         told = Told(options.start, time.monotonic() - began_at, _repeat(options.start))
         changes = None if before is None else compare(ledger.file.known, before)
         (into / PAGE).write_text(page(ledger.file.known, told, changes), encoding="utf-8")
-    return _summary(ledger.file.known, into / PAGE)
+    return summary(ledger.told if options.only else list(ledger.file.known.values()), into / PAGE)
 
 
 @dataclass(slots=True)
 class _Teller:
     file: ResultFile
-    told: int = field(default=0)
+    told: list[Result] = field(default_factory=list[Result])
 
     def tell(self, result: Result) -> None:
-        self.told += 1
+        self.told.append(result)
         self.file.add(result)
-        words = f"{self.told:5} {result.outcome:11} {result.seconds:5.1f} s  {result.line}"
+        words = f"{len(self.told):5} {result.outcome:11} {result.seconds:5.1f} s  {result.line}"
         print("\n".join([words, *(f"        {problem}" for problem in result.problems)]), flush=True)
 
 
@@ -113,7 +114,11 @@ def _repeat(start: str) -> str:
     return f"firebolt-local campaign{own} --only"
 
 
-def _summary(results: dict[str, Result], report: Path) -> int:
-    broken = [each for each in results.values() if each.outcome is Outcome.BROKEN]
+def summary(results: Sequence[Result], report: Path) -> int:
+    """The exit code. What was asked for more than once says how often it broke."""
+    broken = [each for each in results if each.outcome is Outcome.BROKEN]
+    for line, times in Counter(each.line for each in results).items():
+        if times > 1:
+            print(f"broken {sum(each.line == line for each in broken)} of {times}: {line}")
     print(f"{len(results)} cases, {len(broken)} broken: {report}")
     return 1 if broken else 0

@@ -9,7 +9,15 @@ from typing import Final
 
 from firebolt_local.campaign.edits.crew import work_off_chains
 from firebolt_local.campaign.edits.draw import chains
-from firebolt_local.campaign.faults.cases import QUICK, Case, cases_of_events, cases_of_writes
+from firebolt_local.campaign.faults.cases import (
+    BASIC,
+    LATE_SECONDS,
+    OF_WRITES,
+    QUICK,
+    Case,
+    cases_of_events,
+    cases_of_writes,
+)
 from firebolt_local.campaign.faults.fault import Harm
 from firebolt_local.campaign.faults.requests import RequestName
 from firebolt_local.campaign.load.run import run_under_load
@@ -34,7 +42,7 @@ async def run(plan: Plan, folder: Path, known: Mapping[str, Result], tell: Tell)
 
 
 async def _run_simulated(plan: Plan, folder: Path, known: Mapping[str, Result], tell: Tell) -> None:
-    async with open_arena(folder) as arena:
+    async with open_arena(folder, has_certificates=plan.needs_certificates()) as arena:
         await (run_lines(arena, plan, tell) if plan.only else run_on(arena, plan, known, tell))
 
 
@@ -43,28 +51,32 @@ async def run_on(arena: Arena, plan: Plan, known: Mapping[str, Result], tell: Te
         if QUICK_PART in plan.parts:
             await _quick(crew, known, tell)
         if FAULTS in plan.parts:
-            await _faults(crew, plan, known, tell)
+            await _faults(crew, [each for each in plan.stories() if not each.is_slow], known, tell)
         if EDITS in plan.parts:
             await work_off_chains(crew, chains(plan.edits, plan.seed), known, tell)
         references = crew.references
-    if EVENTS in plan.parts:
-        # Whoever waits for a late event needs no processor.
+    slow = [each for each in plan.stories() if each.is_slow and FAULTS in plan.parts]
+    if slow or EVENTS in plan.parts:
+        # Whoever waits needs no processor.
         async with _crew(arena, replace(plan, places=2 * plan.places)) as patient:
             patient.references = references
-            await _events(patient, plan, known, tell)
+            await _faults(patient, slow, known, tell)
+            await _events(patient, plan.stories() if EVENTS in plan.parts else [], known, tell)
     if LEADERS in plan.parts:
         await _leaders(arena, plan, known, tell)
 
 
 async def run_lines(arena: Arena, plan: Plan, tell: Tell) -> None:
-    """Only these, however often each is named."""
+    """Only these, as often as each is named."""
     cases = plan.cases()
     stops = [case for case in cases if case.fault.harm is Harm.STOP]
     async with _crew(arena, plan) as crew:
+        crew.times = 1
         await _work_off(crew, FAULTS, [case for case in cases if case not in stops], tell)
         await work_off_chains(crew, plan.chains(), {}, tell)
     if stops:
         async with _crew(arena, plan, operators=2) as crew:
+            crew.times = 1
             await _work_off(crew, LEADERS, stops, tell)
 
 
@@ -94,17 +106,17 @@ async def _quick(crew: Crew, known: Mapping[str, Result], tell: Tell) -> None:
     await crew.work_off(FAULTS, _new(cases, known), tell)
 
 
-async def _faults(crew: Crew, plan: Plan, known: Mapping[str, Result], tell: Tell) -> None:
-    stories = plan.stories()
+async def _faults(crew: Crew, stories: Sequence[Chapter], known: Mapping[str, Result], tell: Tell) -> None:
     await crew.learn(stories)
-    cases = [case for each in stories for case in cases_of_writes(each.name, _passed(crew, each))]
+    harms = {each.name: BASIC if each.is_slow else OF_WRITES for each in stories}
+    cases = [case for each in stories for case in cases_of_writes(each.name, _passed(crew, each), harms[each.name])]
     await crew.work_off(FAULTS, _new(cases, known), tell)
 
 
-async def _events(crew: Crew, plan: Plan, known: Mapping[str, Result], tell: Tell) -> None:
-    stories = plan.stories()
+async def _events(crew: Crew, stories: Sequence[Chapter], known: Mapping[str, Result], tell: Tell) -> None:
     await crew.learn(stories)
-    cases = [case for each in stories for case in cases_of_events(each.name, _passed(crew, each))]
+    late = {each.name: LATE_SECONDS[-1:] if each.is_slow else LATE_SECONDS for each in stories}
+    cases = [case for each in stories for case in cases_of_events(each.name, _passed(crew, each), late[each.name])]
     await crew.work_off(EVENTS, _new(cases, known), tell)
 
 

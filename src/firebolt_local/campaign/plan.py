@@ -39,6 +39,13 @@ class Plan:
     def stories(self) -> list[Chapter]:
         return list(map(chapter, self.chapters)) if self.chapters else list(CHAPTERS)
 
+    def needs_certificates(self) -> bool:
+        """Whether somebody has to issue them."""
+        if self.only:
+            return any(chapter(case.chapter).needs_certificates for case in self.cases())
+        is_told = bool({FAULTS, EVENTS} & {*self.parts})
+        return is_told and any(story.needs_certificates for story in self.stories())
+
     def cases(self) -> list[Case]:
         """Of `only`."""
         return [parse_case(line) for line in self.only if not line.startswith(EDITS_LINE)]

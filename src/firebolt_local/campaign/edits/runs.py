@@ -8,9 +8,9 @@ from typing import Final
 from firebolt_local.campaign.edits.edit import Edit
 from firebolt_local.campaign.judge.comparison import differences
 from firebolt_local.campaign.judge.normal import Picture
-from firebolt_local.campaign.stories.chapters import CLASS, ENGINE, INSTANCE, INSTANCE_SPEC
 from firebolt_local.campaign.stories.place import STUCK_SECONDS, Place
 from firebolt_local.campaign.stories.runs import BrokenPlaceError, clear, furnish
+from firebolt_local.campaign.stories.steps import CLASS, ENGINE, INSTANCE, INSTANCE_SPEC
 from firebolt_operator.api.names import PRESET_NAME
 from firebolt_operator.api.resources import (
     FIREBOLT_ENGINE_CLASSES,
@@ -180,7 +180,7 @@ async def run_chain(place: Place, chain: Sequence[Edit]) -> ChainRun:
     is_about_engine = chain[0].kind != FIREBOLT_INSTANCES.kind
     place.watchman.arm(None)
     place.ends = 0
-    await furnish(place, is_about_engine=is_about_engine)
+    await furnish(place, has_instance=is_about_engine)
     run = ChainRun(place, dict(_SPECS) if is_about_engine else {FIREBOLT_INSTANCES.kind: INSTANCE_SPEC})
     await run.run(chain)
     return run

@@ -23,6 +23,8 @@ OF_WRITES: Final = (
 LATE_SECONDS: Final = (1.0, 5.0, 30.0)
 OF_EVENTS: Final = (Harm.CUT, Harm.EXPIRE, Harm.REPLAY, Harm.STALE)
 QUICK: Final = (Harm.KILL_AFTER, Harm.CUT_AFTER)
+BASIC: Final = (*QUICK, Harm.KILL_BEFORE, Harm.REFUSE)
+"""Done or not done, and known or not known to somebody: all others are like one of these."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,9 +51,9 @@ def cases_of_writes(chapter: str, passed: Iterable[RequestName], harms: Sequence
     return [Case(chapter, fault(harm, name)) for harm in harms for name in sorted(names) if is_possible(harm, name.of)]
 
 
-def cases_of_events(chapter: str, passed: Iterable[RequestName]) -> list[Case]:
+def cases_of_events(chapter: str, passed: Iterable[RequestName], late: Sequence[float] = LATE_SECONDS) -> list[Case]:
     names = sorted(name for name in passed if name.of.verb == "watch" and not name.of.kind.endswith(BOOKMARK))
-    late = [Case(chapter, fault(Harm.LATE, name, seconds)) for seconds in LATE_SECONDS for name in names]
+    delayed = [Case(chapter, fault(Harm.LATE, name, seconds)) for seconds in late for name in names]
     # What becomes of the watch itself is the same whichever event it happens at.
     firsts = [name for name in names if name.nth == 1]
-    return [Case(chapter, fault(harm, name)) for harm in OF_EVENTS for name in firsts] + late
+    return [Case(chapter, fault(harm, name)) for harm in OF_EVENTS for name in firsts] + delayed

@@ -13,8 +13,8 @@ from firebolt_local.campaign.faults.requests import BY_THE_CLOCK, RequestName
 from firebolt_local.campaign.load.appetite import Sample, growth, sample
 from firebolt_local.campaign.proxy.recording import Choice, nothing
 from firebolt_local.campaign.report.results import Outcome, Result
-from firebolt_local.campaign.stories.chapters import ENGINE, INSTANCE, make_engine, make_instance
 from firebolt_local.campaign.stories.place import Place
+from firebolt_local.campaign.stories.steps import ENGINE, INSTANCE, make_engine, make_instance
 from firebolt_local.errors import LocalError
 from firebolt_local.images.standin_images import ENGINE as FIRST_IMAGE
 from firebolt_local.images.standin_images import ENGINE_NEXT

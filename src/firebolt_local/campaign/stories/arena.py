@@ -2,13 +2,15 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from firebolt_local.campaign.proxy.upstream import Upstream, to_server
+from firebolt_local.cluster import cert_manager
+from firebolt_local.cluster.cert_manager import CertManager
 from firebolt_local.cluster.control_plane import ControlPlane, Options
 from firebolt_local.cluster.kube_http import KubeHttp
 from firebolt_local.cluster.kubeconfig import write_token_kubeconfig
@@ -18,12 +20,15 @@ from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.programs import provision
 from firebolt_local.testing.crds import install_crds
 from firebolt_local.testing.ledger import INSTANCE_KINDS, Ledger, a_ledger
-from firebolt_operator.api.resources import FIREBOLT_ENGINE_PRESETS
+from firebolt_operator.api.resources import CERTIFICATES, FIREBOLT_ENGINE_PRESETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
+from firebolt_operator.refs import Resource
 
 SYSTEM: Final = "campaign-system"
 ACCOUNT: Final = "operator"
+ISSUER: Final = "campaign"
+"""Of certificates, for the whole cluster."""
 # All but those for Endpoints, which nobody here reads.
 _CONTROLLERS: Final = ("*", "-endpoints-controller", "-endpointslice-mirroring-controller")
 KINDS: Final = (*INSTANCE_KINDS, FIREBOLT_ENGINE_PRESETS)
@@ -62,27 +67,37 @@ class Arena:
 
 
 @asynccontextmanager
-async def open_arena(folder: Path) -> AsyncGenerator[Arena]:
+async def open_arena(folder: Path, *, has_certificates: bool = False) -> AsyncGenerator[Arena]:
     programs = provision.provide(provision.CONTROL_PLANE + provision.SIMULATED_PODS)
     options = Options(folder=folder, controllers=_CONTROLLERS, simulated_pods=True, benchmark_limits=True)
     plane = ControlPlane(options, programs).start()
     try:
         SimulatedPods(plane, programs).start()
-        async with arena_on(cluster_of(plane)) as arena:
+        if has_certificates:
+            _issue_certificates(plane)
+        async with arena_on(cluster_of(plane), (*KINDS, CERTIFICATES) if has_certificates else KINDS) as arena:
             yield arena
     finally:
         plane.stop()
 
 
+def _issue_certificates(plane: ControlPlane) -> None:
+    """With cert-manager's own controllers; they end with the control plane."""
+    program = provision.provide(provision.CERTIFICATES)[cert_manager.PROGRAM]
+    CertManager(http=plane.http, kubeconfig=plane.kubeconfig, program=program, folder=plane.folder).start()
+    issuer = {"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": {"name": ISSUER}}
+    plane.http.create(f"{cert_manager.GROUP}/clusterissuers", {**issuer, "spec": {"selfSigned": {}}})
+
+
 @asynccontextmanager
-async def arena_on(cluster: Cluster) -> AsyncGenerator[Arena]:
+async def arena_on(cluster: Cluster, kinds: Sequence[Resource] = KINDS) -> AsyncGenerator[Arena]:
     async with AsyncExitStack() as stack:
         credentials = load_credentials(str(cluster.kubeconfig), {})
         client = await stack.enter_async_context(KubeClient.from_credentials(credentials))
         await install_crds(client)
         believed = ssl.create_default_context(cafile=str(cluster.ca_file))
         upstream = await stack.enter_async_context(to_server(cluster.server, believed))
-        ledger = await stack.enter_async_context(a_ledger(client, KINDS))
+        ledger = await stack.enter_async_context(a_ledger(client, kinds))
         authority = Authority(cluster.folder / "campaign-pki")
         yield Arena(cluster, client, ledger, upstream, authority, _proxy_tls(authority), _token(cluster.http))
     # TLS connections say goodbye before they close, and nothing tells when they have.

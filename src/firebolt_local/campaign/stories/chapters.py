@@ -1,38 +1,36 @@
-"""What do people do, and when is it done?"""
+"""Of which chapters does the story consist?"""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
-from firebolt_local.campaign.stories.place import Place
-from firebolt_local.errors import LocalError
-from firebolt_local.testing.convergence import is_at_rest, is_ready
-from firebolt_local.testing.ledger import World
-from firebolt_operator.api.names import ANNOTATION_WAKE_REQUESTED, metadata_name
-from firebolt_operator.api.resources import (
-    DEPLOYMENTS,
-    FIREBOLT_ENGINE_CLASSES,
-    FIREBOLT_ENGINES,
-    FIREBOLT_INSTANCES,
-    SECRETS,
+from firebolt_local.campaign.stories.logins import (
+    change_password,
+    make_instance_elsewhere,
+    make_instance_with_keys,
+    make_login,
+    rotate,
 )
-from firebolt_operator.api.serialise import parse_engine, parse_instance
-from firebolt_operator.refs import Manifest
+from firebolt_local.campaign.stories.steps import (
+    CLASS,
+    Step,
+    edit_class,
+    edit_engine,
+    edit_instance,
+    engine_rests,
+    image,
+    knock,
+    make_class,
+    make_engine,
+    make_instance,
+    remove_engine,
+    remove_instance,
+)
+from firebolt_local.errors import LocalError
 
-ENGINE: Final = "eng"
-INSTANCE: Final = "inst"
-CLASS: Final = "kind"
-LOGIN: Final = "login"
-INSTANCE_SPEC: Final[Manifest] = {"id": "01CAMPAIGN", "metadata": {}, "gateway": {"replicas": 2}}
+_OF_INSTANCE: Final[Mapping[str, bool]] = {"has_instance": False, "is_about_engine": False}
 _ASLEEP: Final = {"enabled": True, "activeReplicas": 2, "idleTimeout": "1h", "pollInterval": "1s"}
 _SLEEPY: Final = {"enabled": True, "activeReplicas": 2, "idleTimeout": "1s", "pollInterval": "1s"}
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    do: Callable[[Place], Awaitable[None]]
-    unrest: Callable[[World], list[str]]  # why it is not done yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,131 +38,33 @@ class Chapter:
     name: str
     before: tuple[Step, ...]
     step: Step
-    is_about_engine: bool = True  # in a place with an instance; otherwise one without
-
-
-def engine_rests(*, replicas: int, generation: int) -> Callable[[World], list[str]]:
-    rests = is_at_rest(replicas)
-
-    def unrest(world: World) -> list[str]:
-        found = world.get((FIREBOLT_ENGINES.kind, ENGINE))
-        if found is None or not found.get("status"):
-            return ["the engine has no status"]
-        engine = parse_engine(found)
-        has_arrived = rests(engine) and engine.status.current_generation == generation
-        status = engine.status
-        words = f"{status.phase} on {status.current_generation} with {status.ready_replicas} pods ready"
-        return [] if has_arrived else [f"the engine is {words}, not at rest on {generation} with {replicas}"]
-
-    return unrest
-
-
-def instance_rests(world: World) -> list[str]:
-    found = world.get((FIREBOLT_INSTANCES.kind, INSTANCE))
-    if found is None or not found.get("status"):
-        return ["the instance has no status"]
-    instance = parse_instance(found)
-    is_seen = instance.status.observed_generation == instance.metadata.generation
-    return [] if is_seen and is_ready(instance) else [f"the instance is {instance.status.phase or 'without a phase'}"]
-
-
-def is_gone(kind: str, name: str) -> Callable[[World], list[str]]:
-    return lambda world: [f"{kind} {name} is there"] if (kind, name) in world else []
-
-
-def make_engine(replicas: int = 2, **spec: object) -> Step:
-    wanted = {"instanceRef": INSTANCE, "replicas": replicas, **spec}
-    return Step(
-        lambda place: place.create(FIREBOLT_ENGINES, ENGINE, wanted), engine_rests(replicas=replicas, generation=0)
-    )
-
-
-def edit_engine(spec: Manifest, *, replicas: int = 2, generation: int = 1) -> Step:
-    return Step(
-        lambda place: place.edit(FIREBOLT_ENGINES, ENGINE, {"spec": spec}),
-        engine_rests(replicas=replicas, generation=generation),
-    )
-
-
-def _make_class() -> Step:
-    template = {"template": {"metadata": {"labels": {"tier": "old"}}}}
-    return Step(lambda place: place.create(FIREBOLT_ENGINE_CLASSES, CLASS, template), lambda _: [])
-
-
-def _edit_class() -> Step:
-    template = {"template": {"metadata": {"labels": {"tier": "new"}}}}
-    return Step(
-        lambda place: place.edit(FIREBOLT_ENGINE_CLASSES, CLASS, {"spec": template}),
-        engine_rests(replicas=2, generation=1),
-    )
-
-
-async def _knock(place: Place) -> None:
-    now = datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: TID251 - what a gateway stamps is the wall clock
-    await place.edit(FIREBOLT_ENGINES, ENGINE, {"metadata": {"annotations": {ANNOTATION_WAKE_REQUESTED: now}}})
-
-
-def make_instance() -> Step:
-    return Step(lambda place: place.create(FIREBOLT_INSTANCES, INSTANCE, INSTANCE_SPEC), instance_rests)
-
-
-def _edit_instance() -> Step:
-    containers = [{"name": "metadata", "image": "metadata:next"}]
-    change = {
-        "metadata": {"template": {"spec": {"containers": containers}}},
-        "gateway": {"template": {"metadata": {"labels": {"version": "next"}}}},
-    }
-    return Step(lambda place: place.edit(FIREBOLT_INSTANCES, INSTANCE, {"spec": change}), instance_rests)
-
-
-def image(name: str) -> Manifest:
-    return {"template": {"spec": {"containers": [{"name": "engine", "image": name}]}}}
-
-
-def remove_engine() -> Step:
-    return Step(lambda place: place.delete(FIREBOLT_ENGINES, ENGINE), is_gone(FIREBOLT_ENGINES.kind, ENGINE))
-
-
-def _remove_instance() -> Step:
-    return Step(lambda place: place.delete(FIREBOLT_INSTANCES, INSTANCE), is_gone(FIREBOLT_INSTANCES.kind, INSTANCE))
-
-
-async def _make_login(place: Place) -> None:
-    metadata = {"name": LOGIN, "namespace": place.namespace}
-    first = {"username": "firebolt", "password": "first"}
-    await place.client.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": first})
-
-
-def _make_instance_elsewhere() -> Step:
-    """With a database of the user's own, whose login can change."""
-    database = {"host": "database.example", "database": "firebolt", "credentialsSecretRef": {"name": LOGIN}}
-    spec = {**INSTANCE_SPEC, "metadata": {"postgres": database}}
-    return Step(lambda place: place.create(FIREBOLT_INSTANCES, INSTANCE, spec), instance_rests)
-
-
-def _rotate() -> Step:
-    return Step(lambda place: place.edit(SECRETS, LOGIN, {"stringData": {"password": "next"}}), _has_restarted)
-
-
-def _has_restarted(world: World) -> list[str]:
-    deployment = world.get((DEPLOYMENTS.kind, metadata_name(INSTANCE)), {"metadata": {"generation": 0}})
-    is_edited = deployment["metadata"]["generation"] > 1
-    return instance_rests(world) if is_edited else ["the metadata service goes on with the old password"]
+    has_instance: bool = True  # the place has one; otherwise the chapter makes its own
+    is_about_engine: bool = True  # whose queries must find it all the time
+    needs_certificates: bool = False  # that cert-manager issues
+    is_slow: bool = False  # it waits, and for longer than it works: only the harms that differ are tried
 
 
 CHAPTERS: Final = (
     Chapter("create", (), make_engine()),
     Chapter("scale", (make_engine(),), edit_engine({"replicas": 3}, replicas=3)),
     Chapter("image", (make_engine(),), edit_engine(image("engine:next"))),
-    Chapter("class", (_make_class(), make_engine(engineClassRef=CLASS)), _edit_class()),
+    Chapter("class", (make_class(), make_engine(engineClassRef=CLASS)), edit_class()),
     Chapter("stop", (make_engine(),), edit_engine({"replicas": 0}, replicas=0)),
     Chapter("park", (make_engine(),), edit_engine({"autoStop": _SLEEPY}, replicas=0)),
-    Chapter("wake", (make_engine(0, autoStop=_ASLEEP),), Step(_knock, engine_rests(replicas=2, generation=1))),
+    Chapter("wake", (make_engine(0, autoStop=_ASLEEP),), Step(knock, engine_rests(replicas=2, generation=1))),
     Chapter("delete", (make_engine(),), remove_engine()),
-    Chapter("instance-create", (), make_instance(), is_about_engine=False),
-    Chapter("instance-edit", (make_instance(),), _edit_instance(), is_about_engine=False),
-    Chapter("rotate", (Step(_make_login, lambda _: []), _make_instance_elsewhere()), _rotate(), is_about_engine=False),
-    Chapter("instance-delete", (make_instance(),), _remove_instance(), is_about_engine=False),
+    Chapter("instance-create", (), make_instance(), **_OF_INSTANCE),
+    Chapter("instance-edit", (make_instance(),), edit_instance(), **_OF_INSTANCE),
+    Chapter("password", (make_login(), make_instance_elsewhere()), change_password(), **_OF_INSTANCE),
+    Chapter(
+        "rotate",
+        (make_login(), make_instance_with_keys(), make_engine()),
+        rotate(),
+        has_instance=False,
+        needs_certificates=True,
+        is_slow=True,
+    ),
+    Chapter("instance-delete", (make_instance(),), remove_instance(), **_OF_INSTANCE),
 )
 
 

@@ -73,6 +73,7 @@ class Worker:
 class Crew:
     workers: list[Worker]
     references: dict[str, Reference] = field(default_factory=dict[str, Reference])
+    times: int = TIMES
 
     async def learn(self, stories: Sequence[Chapter]) -> None:
         """Each twice, in different places."""
@@ -111,8 +112,8 @@ class Crew:
         verdict = await worker.run(case, self.references[case.chapter])
         shown = ""
         if verdict.problems:
-            again = [await worker.run(case, self.references[case.chapter]) for _ in range(TIMES - 1)]
-            shown = f"{1 + sum(bool(each.problems) for each in again)} of {TIMES}"
+            again = [await worker.run(case, self.references[case.chapter]) for _ in range(self.times - 1)]
+            shown = f"{1 + sum(bool(each.problems) for each in again)} of {self.times}"
         outcome = Outcome.BROKEN if verdict.problems else Outcome.GOOD if verdict.has_struck else Outcome.NOT_REACHED
         return Result(
             part=part,

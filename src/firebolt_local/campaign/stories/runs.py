@@ -10,8 +10,10 @@ from firebolt_local.campaign.judge.comparison import differences
 from firebolt_local.campaign.judge.history import made, made_too_often, unserved
 from firebolt_local.campaign.judge.settling import unsettled
 from firebolt_local.campaign.judge.verdict import Reference
-from firebolt_local.campaign.stories.chapters import ENGINE, LOGIN, Chapter, Step, make_instance
+from firebolt_local.campaign.stories.chapters import Chapter
+from firebolt_local.campaign.stories.logins import LOGIN
 from firebolt_local.campaign.stories.place import PATIENCE_SECONDS, Place
+from firebolt_local.campaign.stories.steps import ENGINE, Step, make_instance
 from firebolt_local.errors import LocalError
 from firebolt_local.testing.ledger import World
 from firebolt_operator.api.resources import (
@@ -67,19 +69,19 @@ async def try_fault(place: Place, chapter: Chapter, fault: Fault, reference: Ref
 async def begin(place: Place, chapter: Chapter, fault: Fault | None) -> None:
     place.watchman.arm(None)
     place.ends = 0
-    await furnish(place, is_about_engine=chapter.is_about_engine)
+    await furnish(place, has_instance=chapter.has_instance)
     for step in chapter.before:
         await _take(place, step)
     place.forget()
     place.watchman.arm(fault, place.leader, lambda _: place.operators[place.leader].restart())
 
 
-async def furnish(place: Place, *, is_about_engine: bool) -> None:
+async def furnish(place: Place, *, has_instance: bool) -> None:
     """An instance that stays for all chapters about engines, or none."""
-    if place.base is not None and bool(place.base) == is_about_engine:
+    if place.base is not None and bool(place.base) == has_instance:
         return
     await clear_everything(place)
-    if is_about_engine:
+    if has_instance:
         await _take(place, make_instance())
     place.base = place.picture()
 

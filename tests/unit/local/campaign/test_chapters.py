@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from firebolt_local.campaign.stories.chapters import CHAPTERS, chapter, engine_rests, instance_rests, is_gone
+from firebolt_local.campaign.stories.chapters import CHAPTERS, chapter
+from firebolt_local.campaign.stories.logins import has_rotated
+from firebolt_local.campaign.stories.steps import engine_rests, instance_rests, is_gone
 from firebolt_local.errors import LocalError
 from firebolt_operator.refs import Manifest
 
@@ -54,8 +56,25 @@ def test_what_is_gone_is_gone() -> None:
     assert is_gone("FireboltEngine", "eng")(an_engine()) != []
 
 
+@pytest.mark.parametrize(
+    ("keys", "generation", "is_over"),
+    [
+        ([{"id": "signing-1"}], 2, False),
+        ([{"id": "signing-1", "demotedAt": "2026-01-01T10:00:00Z"}, {"id": "signing-2"}], 2, False),
+        ([{"id": "signing-1", "retireEligibleAt": "2026-01-01T10:00:00Z"}, {"id": "signing-2"}], 1, False),
+        ([{"id": "signing-1", "retireEligibleAt": "2026-01-01T10:00:00Z"}, {"id": "signing-2"}], 2, True),
+    ],
+)
+def test_a_key_is_replaced_when_engines_sign_with_the_next(keys: Any, generation: int, *, is_over: bool) -> None:
+    made = [{"secretName": "s", "createdAt": "2026-01-01T10:00:00Z", **key} for key in keys]
+    status = {"phase": "Ready", "observedGeneration": 2, "auth": {"signingKeys": made}}
+    instance = a_world("FireboltInstance", "inst", spec={"metadata": {}, "gateway": {}}, status=status)
+    engine = an_engine(currentGeneration=generation, activeGeneration=generation)
+    assert (has_rotated({**instance, **engine}) == []) == is_over
+
+
 def test_chapters_are_known_by_name() -> None:
-    assert len({each.name for each in CHAPTERS}) == len(CHAPTERS) == 12
+    assert len({each.name for each in CHAPTERS}) == len(CHAPTERS) == 13
     assert chapter("wake").name == "wake"
     with pytest.raises(LocalError):
         chapter("sleep")

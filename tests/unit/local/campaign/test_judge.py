@@ -154,3 +154,8 @@ def test_what_auto_stop_did_last_is_the_past_of_an_edited_engine() -> None:
     left, right = (changed("FireboltEngine eng/status", {"autoStopReason": word}) for word in ("Idle", "Initializing"))
     assert differences(seen(left), seen(right)) != []
     assert differences(seen(left, without_generations=True), seen(right, without_generations=True)) == []
+
+
+def test_what_cert_manager_keeps_a_key_in_for_a_moment_is_not_counted() -> None:
+    passing = an_object("Secret", "key-x7z2q", metadata={"labels": {"cert-manager.io/next-private-key": "true"}})
+    assert made([Change(1, "Secret", "key-x7z2q", passing)]) == Counter()
