@@ -23,6 +23,7 @@ class MemoryReader:
     refuses_watches: bool = False
     ends_watches_at_once: set[str] = field(default_factory=set[str])  # in these namespaces
     holds_lists: asyncio.Event | None = None  # lists are taken at once, and answered when it is set
+    breaks_next_list: bool = False  # after its first page
 
     def put(self, name: str, namespace: str = "ns") -> int:
         self.version += 1
@@ -70,6 +71,9 @@ class MemoryReader:
         for start in range(0, max(len(taken), 1), limit):
             yield Page(taken[start : start + limit], version)
             await asyncio.sleep(0)
+            if self.breaks_next_list:
+                self.breaks_next_list = False
+                raise TransientError("connection reset")
 
     async def watch(self, scope: Scope, /, *, resource_version: str) -> AsyncGenerator[WatchEvent]:
         self._begin(f"watch from {resource_version}", scope)

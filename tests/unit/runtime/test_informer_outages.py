@@ -81,6 +81,18 @@ async def test_given_refreshes_that_fail_then_they_are_tried_until_one_succeeds(
         assert setting.names == ["a"]
 
 
+async def test_given_a_list_that_breaks_off_then_what_only_its_first_page_knew_is_gone_after_the_next() -> None:
+    reader = MemoryReader(breaks_next_list=True)
+    for name in ("a", "b", "c"):  # pages hold two
+        reader.put(name)
+    async with following(reader) as setting:
+        assert (setting.names, setting.informer.synced.is_set()) == (["a", "b"], False)
+        reader.remove("a")
+        await setting.clock.advance(10)
+        assert (setting.names, setting.informer.synced.is_set()) == (["b", "c"], True)
+    assert reader.requests == ["list", "list", "watch from 14"]
+
+
 async def test_given_a_refresh_while_waiting_for_a_next_try_then_it_does_not_wait() -> None:
     reader = MemoryReader(failures=[TransientError("connection refused")] * 6)
     async with following(reader) as setting:
