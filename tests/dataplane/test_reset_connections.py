@@ -82,9 +82,8 @@ async def query_over_a_reset_connection(rig: Rig) -> Message:
     rig.point("eng", pods)
     await rig.client.query("/?id=first")
     next_pod = await _pod_that_is_next(rig, pods)
-    await asyncio.sleep(1.5)  # kept connections are over
-    for connection in list(next_pod.connections):
-        connection.close_if_idle()
+    await eventually(lambda: _keeps_no_connection(rig), 30, "Envoy has ended the connections that it kept")
+    next_pod.close_idle_connections()  # that of the health check
     next_pod.stop_listening()
     address = ResettingAddress(next_pod.address)
     try:
@@ -99,6 +98,12 @@ async def query_over_a_reset_connection(rig: Rig) -> Message:
     finally:
         address.close()
     return asked.result()
+
+
+async def _keeps_no_connection(rig: Rig) -> bool:
+    active = await rig.envoy.stats("upstream_cx_active$")
+    assert active, "Envoy tells of no connections at all"
+    return not any(active.values())
 
 
 async def _pod_that_is_next(rig: Rig, pods: list[EnginePod]) -> EnginePod:
