@@ -23,6 +23,14 @@ async def selected(owner: Owner) -> str:
     return str((await owner.read(SERVICES, "eng-service"))["spec"]["selector"]["firebolt.io/generation"])
 
 
+async def has_rolled(owner: Owner) -> bool:
+    """Every pod of the gateway is of its present template, and none of another is left."""
+    gateway = await owner.gateway()
+    status, wanted = gateway["status"], gateway["spec"]["replicas"]
+    is_seen = status["observedGeneration"] == gateway["metadata"]["generation"]
+    return is_seen and {status[each] for each in ("replicas", "updatedReplicas", "availableReplicas")} == {wanted}
+
+
 async def until_told(owner: Owner, text: str) -> Manifest:
     def is_told(engine: Manifest) -> bool:
         conditions = engine.get("status", {}).get("conditions", [])
@@ -44,6 +52,7 @@ async def test_from_plaintext_to_tls_over_renewals_and_cas_and_back(
     found = await owner.until_said("EngineTLSReady", "Ready")
     assert found.status.engine_tls is not None
     assert found.status.engine_tls.reencrypting
+    assert (await owner.upstream() is not None, await has_rolled(owner)) == (True, True)  # not only decided
     assert [each["tls"]["private_key_file"] for each in await listeners(owner, 1)] == ["/secrets/tls/engine/tls.key"]
     assert await owner.names(CERTIFICATES, OF_ENGINE) == {"eng-g1-engine-tls"}
     await owner.until_instance(lambda each: each.status.rolled_engine_trust_cas == [blob_fingerprint("CA-1")])
@@ -67,6 +76,7 @@ async def test_from_plaintext_to_tls_over_renewals_and_cas_and_back(
     await owner.ask_for(engine={"enabled": False})
     await owner.until_serving(4)
     await owner.until_said("EngineTLSReady", "Disabled")
+    assert (await owner.upstream(), await has_rolled(owner)) == (None, True)
     assert await listeners(owner, 4) == []
     await owner.until(SECRETS, "eng-g3-engine-tls", lambda each: each is None)
     assert await owner.names(CERTIFICATES, OF_ENGINE) == set()

@@ -15,6 +15,7 @@ from firebolt_operator.look_again import WHEN_CHANGED, After, AtOnce, LookAgain
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.tls import served
 from firebolt_operator.tls.decide.engine_listeners import EngineTLSPlan, decide_engine_tls
+from firebolt_operator.tls.decide.following import followed
 from firebolt_operator.tls.decide.gateway_posture import GatewayTLSPlan, decide_gateway_tls
 from firebolt_operator.tls.decide.kept_verdicts import kept_verdict
 from firebolt_operator.tls.decide.revisions import revocation_problem, secret_revisions, without_unlisted
@@ -57,7 +58,7 @@ def decide_tls(situation: TLSSituation, configs: RevisedConfigs) -> TLSPlan:
     published = _published(situation, trust, bound) if is_recorded and not broken else _withdrawn(situation, trust)
     plan = TLSPlan(
         engine_status=engine.status,
-        engine_verdict=engine.verdict,
+        engine_verdict=_engine_verdict(situation, engine, bound),
         gateway_status=gateway.status,
         gateway_verdict=gateway.verdict,
         published=published,
@@ -70,6 +71,16 @@ def decide_tls(situation: TLSSituation, configs: RevisedConfigs) -> TLSPlan:
         ensures_certificate=gateway.ensures_certificate and situation.has_cert_manager,
     )
     return replace(plan, look_again=_look_again(plan, trust, is_recorded=is_recorded))
+
+
+def _engine_verdict(situation: TLSSituation, engine: EngineTLSPlan, configs: _Configs) -> Verdict:
+    stored, rollout = situation.instance.status, situation.gateway.rollout
+    return followed(
+        engine.verdict,
+        find_condition(stored.conditions, names.CONDITION_ENGINE_TLS_READY),
+        is_recorded=engine.status == stored.engine_tls,
+        is_served=rollout is not None and rollout.serves(configs.config_hash(stored.gateway_tls)),
+    )
 
 
 def _look_again(plan: TLSPlan, trust: TrustPlan | None, *, is_recorded: bool) -> LookAgain:

@@ -140,6 +140,35 @@ def test_a_gateway_that_speaks_plaintext_to_engines_needs_no_bundle_and_tells_no
     assert found.engine_verdict.reason == "Converging"
 
 
+def engines_said(reason: str, status: str = "False") -> Manifest:
+    return {"conditions": [a_condition("EngineTLSReady", status, reason)]}
+
+
+def test_engines_are_not_called_ready_before_every_pod_of_the_gateway_speaks_tls_to_them() -> None:
+    recorded = {"engineTLS": REENCRYPTING}
+    hashed = Configs().gateway_hash(None, decide(ENGINES, recorded).revisions)
+
+    def reason(status: Manifest, gateway: GatewaySeen) -> str:
+        return decide(ENGINES, status, gateway=gateway).engine_verdict.reason
+
+    there, rolling = served(hashed, bundle=BUNDLE), served(hashed, bundle=BUNDLE, is_complete=False)
+    assert reason({}, there) == "Converging"  # nothing is recorded: what is served is older
+    assert reason(recorded | engines_said("Converging"), rolling) == "Converging"
+    assert reason(recorded | engines_said("Converging"), served("older")) == "Converging"
+    assert reason(recorded | engines_said("Converging"), there) == "Ready"
+    # A renewal rolls it as well, and refuses nobody.
+    assert reason(recorded | engines_said("Ready", "True"), rolling) == "Ready"
+
+
+def test_tls_of_engines_is_not_called_disabled_before_every_pod_of_the_gateway_speaks_plaintext() -> None:
+    hashed = Configs().gateway_hash(None, decide({}).revisions)
+    assert decide({}, {"engineTLS": REENCRYPTING}, gateway=served(hashed)).engine_verdict.reason == "Draining"
+    rolling = decide({}, engines_said("Draining"), gateway=served(hashed, is_complete=False))
+    assert (rolling.engine_verdict.reason, rolling.look_again) == ("Draining", POLL)
+    assert decide({}, engines_said("Draining"), gateway=served(hashed)).engine_verdict.reason == "Disabled"
+    assert decide({}, gateway=served("another")).engine_verdict.reason == "Disabled"
+
+
 def test_a_spec_that_is_not_valid_loosens_nothing_and_leaves_a_closed_listener_closed() -> None:
     open_spec = {"tls": {"gateway": {"enabled": True, "crlSecretRef": {"name": "x"}, "secretRef": {"name": "own"}}}}
     kept = decide(open_spec, {"gatewayTLS": MUTUAL}, spec_problem="no")
@@ -303,5 +332,5 @@ def test_who_switches_tls_off_is_followed_until_the_last_engine() -> None:
     waiting = decide(off, status, listeners=still)
     assert (waiting.engine_verdict.reason, waiting.holds_gateway, waiting.bundle) == ("Draining", False, BUNDLE)
     over = decide(off, status)
-    assert (over.engine_verdict.reason, over.engine_status, over.holds_gateway) == ("Disabled", None, True)
+    assert (over.engine_verdict.reason, over.engine_status, over.holds_gateway) == ("Draining", None, True)
     assert over.look_again == AtOnce()
