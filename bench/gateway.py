@@ -3,6 +3,7 @@
     python bench/gateway.py                     # one run of a little over a minute for each line of the table
     python bench/gateway.py --runs 5            # the median of five
     python bench/gateway.py --seconds 5         # a first impression
+    python bench/gateway.py --tls               # the same TLS on both sides of each, with clients and with the backend
 
 Three variants, with the same backend and the same load:
   plain     Envoy with one route to the backend
@@ -34,6 +35,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the rig of the data-plane tests is reused
 
+from bench.support.gateway_tls import both_sides, connecting, listening, write_certificates  # noqa: E402
 from firebolt_operator.api import names  # noqa: E402
 from firebolt_operator.gateway.envoy.bootstrap import envoy_bootstrap  # noqa: E402
 from firebolt_operator.gateway.envoy.extensions import extension, socket_address  # noqa: E402
@@ -61,6 +63,16 @@ class Place:
 
     gateway: str
     pod: str
+    certificates: Path | None = None  # the folder of TLS; none: everything is in the clear
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is asked, and with which certificates."""
+
+    seconds: int
+    connections: int
+    certificates: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +98,28 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=65, help="length of one measurement")
     parser.add_argument("--runs", type=int, default=1, help="how often to measure everything")
     parser.add_argument("--connections", type=int, default=32, help="queries in flight")
+    parser.add_argument("--tls", action="store_true", help="encrypt both sides, of the plain Envoy as well")
     options = parser.parse_args()
     generators = {name: make for name, make in GENERATORS.items() if shutil.which(make.tool)}
     for missing in GENERATORS.keys() - generators.keys():
         print(f"{missing} is left out: {GENERATORS[missing].tool} is not installed", file=sys.stderr)
     if not generators:
         return 0
-    asyncio.run(measure_everything(options.seconds, options.runs, options.connections, generators))
+    with tempfile.TemporaryDirectory() as folder:
+        certificates = Path(folder) if options.tls else None
+        if certificates is not None:
+            write_certificates(certificates, ENGINE, "gateway")
+        load = Amount(options.seconds, options.connections, certificates)
+        asyncio.run(measure_everything(load, options.runs, generators))
     return 0
 
 
-async def measure_everything(seconds: int, runs: int, connections: int, generators: dict[str, "Generator"]) -> None:
+async def measure_everything(load: Amount, runs: int, generators: dict[str, "Generator"]) -> None:
     runs_of: dict[str, list[dict[str, Measured]]] = {protocol: [] for protocol in generators}
     print(f"{'':10}{'':10}{'queries/s':>10}{'p50 ms':>8}{'p99 ms':>8}{'failed':>8}{'CPU us':>8}{'CPU':>6}")
     for _ in range(runs):
         for protocol, generator in generators.items():
-            results = {variant: await measure(variant, generator, seconds, connections) for variant in VARIANTS}
+            results = {variant: await measure(variant, generator, load) for variant in VARIANTS}
             for variant, found in results.items():
                 print_line(protocol, variant, found)
             runs_of[protocol].append(results)
@@ -127,14 +145,14 @@ def print_line(protocol: str, variant: str, found: Measured) -> None:
     )
 
 
-async def measure(variant: str, generator: "Generator", seconds: int, connections: int) -> Measured:
+async def measure(variant: str, generator: "Generator", load: Amount) -> Measured:
     prefix = f"127.{random.randint(10, 250)}.{random.randint(1, 250)}"
-    place = Place(f"{prefix}.1", f"{prefix}.2")
+    place = Place(f"{prefix}.1", f"{prefix}.2", load.certificates)
     async with measured_envoy(VARIANTS[variant](place), place) as running:
-        url = f"http://{place.gateway}:{names.PORT_GATEWAY}/"
-        await generator.load(url, 1, connections)  # connections are made, hosts are known
+        url = f"{'https' if place.certificates else 'http'}://{place.gateway}:{names.PORT_GATEWAY}/"
+        await generator.load(url, 1, load.connections)  # connections are made, hosts are known
         before = cpu_seconds(running.process.pid)
-        found = await generator.load(url, seconds, connections)
+        found = await generator.load(url, load.seconds, load.connections)
         used = cpu_seconds(running.process.pid) - before
     return Measured(found.queries, found.failed, found.seconds, found.p50_ms, found.p99_ms, used)
 
@@ -158,7 +176,8 @@ def cpu_seconds(pid: int) -> float:
 
 
 def gateway_bootstrap(place: Place) -> Manifest:
-    return relocated(envoy_bootstrap(rig_inputs(wake=True)), place.gateway)
+    inputs = rig_inputs(wake=True, tls=both_sides() if place.certificates else None)
+    return relocated(envoy_bootstrap(inputs), place.gateway, place.certificates)
 
 
 def per_query_bootstrap(place: Place) -> Manifest:
@@ -182,9 +201,13 @@ def plain_bootstrap(place: Place) -> Manifest:
             "endpoints": [{"lb_endpoints": [{"endpoint": {"address": socket_address(place.pod, names.PORT_QUERY)}}]}],
         },
     }
+    client_listener = listener(place.gateway, names.PORT_GATEWAY, {"route": {"cluster": "backend"}})
+    if place.certificates:
+        cluster["transport_socket"] = connecting(place.certificates)
+        client_listener["filter_chains"][0]["transport_socket"] = listening(place.certificates, "gateway")
     return {
         "static_resources": {
-            "listeners": [listener(place.gateway, names.PORT_GATEWAY, {"route": {"cluster": "backend"}})],
+            "listeners": [client_listener],
             "clusters": [cluster],
         },
         "admin": {"address": socket_address(place.gateway, names.PORT_ENVOY_ADMIN)},
@@ -195,10 +218,13 @@ def backend_bootstrap(place: Place) -> Manifest:
     """Engine and wake agent in one: an Envoy that answers by itself is faster than any gateway in front of it."""
     answer = {"direct_response": {"status": 200, "body": {"inline_string": "1\n"}}}
     ready = {"header": {"key": "x-firebolt-wake-decision", "value": "ready"}}
+    engine = listener(place.pod, names.PORT_QUERY, answer)
+    if place.certificates:
+        engine["filter_chains"][0]["transport_socket"] = listening(place.certificates, "engine")
     return {
         "static_resources": {
             "listeners": [
-                listener(place.pod, names.PORT_QUERY, answer),
+                engine,
                 listener(place.gateway, names.PORT_WAKE_HOLD, {**answer, "response_headers_to_add": [ready]}),
             ]
         },
