@@ -17,8 +17,9 @@ from firebolt_operator.api.resources import CERTIFICATES, SECRETS
 from firebolt_operator.kube.client import KubeClient
 from firebolt_operator.kube.credentials import load_credentials
 from tests.e2e.counts import Count
-from tests.e2e.environment import Environment, lasting_environment, own_environment
+from tests.e2e.environment import Environment, audit_log, lasting_environment, own_environment
 from tests.e2e.informer import WATCHED, Informer
+from tests.e2e.refusals import refusals_in
 from tests.e2e.scenario import Scenario
 from tests.e2e.secure_scenario import SecureScenario
 from tests.e2e.secured import NAMESPACE as SECURED
@@ -45,8 +46,10 @@ def environment(request: pytest.FixtureRequest, may_run_containers: None) -> Gen
         # It takes a minute or two: whoever waits sees how far it is.
         with capture.global_and_fixture_disabled() if isinstance(capture, CaptureManager) else nullcontext():
             print()
+            before = audit_log(name).stat().st_size if name and audit_log(name).exists() else 0
             standing = stack.enter_context(nullcontext(lasting_environment(name)) if name else own_environment())
         yield standing
+        assert refusals_in(audit_log(standing.cluster.name), before) == [], "the chart grants too little"
 
 
 @pytest.fixture

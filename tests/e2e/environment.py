@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from firebolt_local.cluster.folder import cluster_folder, state_folder
 from firebolt_local.locks import exclusive
@@ -80,6 +81,11 @@ def own_place(name: str) -> Generator[None]:
                 remove_cluster(folder)
     left = traces(folder.path)
     assert (left.groups, left.links, left.routes) == ([], [], []), "the cluster left something behind"
+
+
+def audit_log(name: str) -> Path:
+    """What the API server of a cluster was asked, by whom, and what it answered."""
+    return cluster_folder(name, None).path / "audit.log"
 
 
 def lasting_environment(name: str) -> Environment:
