@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from firebolt_local.cluster.cert_manager import CertManager
 from firebolt_local.cluster.control_plane import ControlPlane, Options
 from firebolt_local.cluster.simulated_pods import SimulatedPods
 from firebolt_local.demo import words
+from firebolt_local.programs import provision
 from firebolt_operator.api.names import LEASE_NAME
 from firebolt_operator.api.resources import (
     CLUSTER_FIREBOLT_ENGINE_CLASSES,
@@ -22,7 +24,6 @@ from firebolt_operator.api.resources import (
 from firebolt_operator.kube.paths import object_path
 from firebolt_operator.refs import Ref
 from tests.api.chart.installed import SYSTEM, Installed, installed
-from tests.support.cert_manager import install_certificates
 from tests.support.chart import rendered
 from tests.support.kubectl import kubectl
 
@@ -52,10 +53,38 @@ RECORDED = r"jsonpath={.metadata.annotations.firebolt\.io/instance-id}"
 AUTH = """
 {"spec": {"auth": {"enabled": true, "local": {
   "admin": {"password": {"name": "admin", "key": "password"}},
-  "signingKeys": {"certManager": {"issuerRef": {"name": "ca"}}}}}}}
+  "signingKeys": {"certManager": {"issuerRef": {"name": "ca", "kind": "Issuer"}}}}}}}
 """
+ISSUERS = """
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata: {name: bootstrap}
+spec: {selfSigned: {}}
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: tls-ca}
+spec:
+  isCA: true
+  commonName: firebolt-tls
+  secretName: tls-ca
+  privateKey: {algorithm: ECDSA, size: 384}
+  issuerRef: {name: bootstrap}
+---
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata: {name: ca}
+spec: {ca: {secretName: tls-ca}}
+"""
+TLS = """
+{"spec": {"tls": {
+  "gateway": {"enabled": true, "certManager": {"issuerRef": {"name": "ca", "kind": "Issuer"}}},
+  "engine": {"enabled": true, "certManager": {"issuerRef": {"name": "ca", "kind": "Issuer"}}}}}}
+"""
+SECURED = ("EngineTLSReady", "GatewayTLSReady", "AuthReady", "Ready")
 WITH_CLASS = '{"spec": {"engineClassRef": "small"}}'
 PATIENCE = "--timeout=60s"
+ENCRYPTED = "jsonpath={.status.engineTLS.reencrypting}=true"
 REASON = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 GUARDED_PATHS = (
@@ -116,7 +145,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory, built_programs: dict[str, Pa
     options = Options(folder=tmp_path_factory.mktemp("control-plane"), simulated_pods=True)
     plane = ControlPlane(options, built_programs).start()
     SimulatedPods(plane, built_programs).start()
-    install_certificates(plane.kubeconfig)
+    program = provision.provide(provision.CERTIFICATES)["cert-manager"]
+    folder = tmp_path_factory.mktemp("cert-manager")
+    CertManager(http=plane.http, kubeconfig=plane.kubeconfig, program=program, folder=folder).start()
     yield plane
     plane.stop()
 
@@ -182,9 +213,15 @@ def _live(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("scale", "fireboltengine/analytics", "--replicas=3")
     operator.kubectl("wait", "--for=jsonpath={.status.readyReplicas}=3", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("wait", "--for=jsonpath={.status.phase}=stable", PATIENCE, "fireboltengine/analytics")
+    operator.kubectl("apply", "-f", "-", stdin=ISSUERS)
     operator.kubectl("create", "secret", "generic", "admin", "--from-literal=password=secret")
     operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", AUTH)
-    operator.kubectl("wait", "--for=create", PATIENCE, "certificate/demo-auth-signing")
+    operator.kubectl("patch", "fireboltinstance/demo", "--type=merge", "--patch", TLS)
+    # Each has a reason of its own where it is not asked for, and is true then as well.
+    operator.kubectl("wait", f"--for={ENCRYPTED}", PATIENCE, "fireboltinstance/demo")
+    for condition in SECURED:
+        operator.kubectl("wait", f"--for=condition={condition}", PATIENCE, "fireboltinstance/demo")
+    operator.kubectl("wait", "--for=condition=Ready", PATIENCE, "fireboltengine/analytics")
 
 
 def _is_taken(operator: Installed) -> bool:
@@ -198,7 +235,7 @@ def _is_taken(operator: Installed) -> bool:
 def _die(operator: Installed, *, has_webhooks: bool) -> None:
     operator.kubectl("delete", PATIENCE, "fireboltengine/analytics")
     operator.kubectl("delete", PATIENCE, "fireboltinstance/demo")
-    operator.kubectl("delete", "secret/admin")
+    operator.kubectl("delete", "secret/admin", "issuer/bootstrap", "issuer/ca", "certificate/tls-ca")
     operator.kubectl("delete", "--wait=false", "fireboltengineclass/small", "fireboltenginepreset/firebolt")
     operator.kubectl("delete", "--wait=false", "clusterfireboltengineclass/everywhere")
     if not has_webhooks:
