@@ -59,6 +59,16 @@ def test_the_page_on_end_to_end_tests_names_them_all() -> None:
     assert [path.name for path in REPOSITORY.glob("tests/e2e/test_*.py") if f"| `{path.name}` |" not in page] == []
 
 
+def test_every_promise_about_security_is_held_by_tests_that_exist() -> None:
+    page = (REPOSITORY / "docs/dev/security-properties.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| S")]
+    held = [re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row) for row in rows]
+    assert [row.split()[1] for row in rows] == [f"S{number}" for number in range(1, 22)]
+    assert all(held)
+    for path, name in [each for row in held for each in row]:
+        assert f"def {name}(" in (REPOSITORY / path).read_text(), f"{path} has no {name}"
+
+
 def test_the_map_is_one() -> None:
     rows = [line for line in MAP.splitlines() if line.startswith("| ") and "`" in line]
     assert len(rows) > 80

@@ -87,13 +87,16 @@ def test_given_both_layers_then_the_engines_keys_win() -> None:
 
 
 def test_given_sections_of_the_instance_then_they_lie_between_the_operator_and_the_user() -> None:
-    instance = dataclasses.replace(
-        INSTANCE, config_sections={"instance": {"auth": {"enabled": True}}, "logging": {"level": "info"}}
-    )
-    spec = {"customEngineConfig": {"instance": {"auth": {"enabled": False}}, "logging": {"level": "debug"}}}
-    config = engine_config(engine_inputs(spec, instance=instance), 0)
-    assert config["instance"] == BASE["instance"] | {"auth": {"enabled": True}}
-    assert config["logging"] == {"format": "json", "level": "debug"}
+    listeners = {"http": {"listeners": [{"tls": {"certificate_file": "f"}}]}}
+    sections = {"instance": {"auth": {"enabled": True}}, "endpoints": listeners, "logging": {"level": "info"}}
+    instance = dataclasses.replace(INSTANCE, config_sections=sections)
+    plain = {"instance": {"auth": {"enabled": False}}, "endpoints": {"http": {"listeners": []}}}
+    spec = {"customEngineConfig": {**plain, "logging": {"level": "debug"}}}
+    for inputs in (engine_inputs(spec, instance=instance), engine_inputs({}, spec, instance=instance)):
+        config = engine_config(inputs, 0)
+        assert config["instance"] == BASE["instance"] | {"auth": {"enabled": True}}
+        assert config["endpoints"] == listeners
+        assert config["logging"] == {"format": "json", "level": "debug"}
 
 
 @given(documents, documents)
