@@ -21,7 +21,7 @@ from firebolt_local.campaign.faults.cases import (
 from firebolt_local.campaign.faults.fault import Harm
 from firebolt_local.campaign.faults.requests import RequestName
 from firebolt_local.campaign.load.run import run_under_load
-from firebolt_local.campaign.plan import EDITS, EVENTS, FAULTS, LEADERS, LOAD, QUICK_PART, Plan
+from firebolt_local.campaign.plan import EDITS, EVENTS, FAULTS, LEADERS, QUICK_PART, Plan
 from firebolt_local.campaign.report.results import Result
 from firebolt_local.campaign.stories.arena import Arena, open_arena
 from firebolt_local.campaign.stories.chapters import CHAPTERS, Chapter, chapter
@@ -34,9 +34,9 @@ Tell = Callable[[Result], None]
 
 async def run(plan: Plan, folder: Path, known: Mapping[str, Result], tell: Tell) -> None:
     """Cases that are known are not tried again. The folder stays if something went wrong: logs say what."""
-    if LOAD in plan.parts:
-        await run_under_load(plan.start_under_load, folder, plan.anything_seconds, plan.seed, tell)
-    if tuple(plan.parts) != (LOAD,):
+    if asked := plan.under_load():
+        await run_under_load(plan.start_under_load, folder, asked, tell)
+    if plan.is_simulated():
         await _run_simulated(plan, folder, known, tell)
     shutil.rmtree(folder, ignore_errors=True)
 

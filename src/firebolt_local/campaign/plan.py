@@ -8,6 +8,7 @@ from typing import Final
 from firebolt_local.campaign.edits.draw import EDITS_LINE, ENOUGH, Chain, edit_lines
 from firebolt_local.campaign.edits.edit import parse_edit
 from firebolt_local.campaign.faults.cases import Case, parse_case
+from firebolt_local.campaign.load.turns import LOAD_LINE, Asked, parse_asked
 from firebolt_local.campaign.stories.chapters import CHAPTERS, Chapter, chapter
 from firebolt_local.campaign.stories.operator_process import command_line
 from firebolt_local.campaign.stories.place import PATIENCE_SECONDS
@@ -48,14 +49,26 @@ class Plan:
 
     def cases(self) -> list[Case]:
         """Of `only`."""
-        return [parse_case(line) for line in self.only if not line.startswith(EDITS_LINE)]
+        return [parse_case(line) for line in self.only if not line.startswith((EDITS_LINE, LOAD_LINE))]
 
     def chains(self) -> list[Chain]:
         """The same."""
         return [tuple(map(parse_edit, edit_lines(line))) for line in self.only if line.startswith(EDITS_LINE)]
 
+    def under_load(self) -> Asked | None:
+        """The same, or everything; None: nothing."""
+        if self.only:
+            lines = [line for line in self.only if line.startswith(LOAD_LINE)]
+            return parse_asked(lines) if lines else None
+        return Asked(seconds=self.anything_seconds, seed=self.seed) if LOAD in self.parts else None
+
+    def is_simulated(self) -> bool:
+        """Whether something is left for simulated pods."""
+        return bool(self.cases() or self.chains()) if self.only else tuple(self.parts) != (LOAD,)
+
     def check(self) -> None:
         """Says what nobody can run, before anything is started."""
+        self.under_load()
         self.stories()
         self.chains()
         for case in self.cases():

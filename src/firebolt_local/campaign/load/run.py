@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from firebolt_local.campaign.load.story import Tell, open_story
+from firebolt_local.campaign.load.turns import Asked
 from firebolt_local.campaign.stories.arena import Cluster, arena_on
 from firebolt_local.campaign.stories.place import open_place
 from firebolt_local.node.cluster import NodeCluster, NodesRequest, up
@@ -13,16 +14,16 @@ from firebolt_local.testing.image_loading import build_and_load
 NAME: Final = "campaign"
 
 
-async def run_under_load(start: str, folder: Path, seconds: float, seed: int, tell: Tell) -> None:
+async def run_under_load(start: str, folder: Path, asked: Asked, tell: Tell) -> None:
     """Kill -9 after every write; then random faults for so long, if at all. The cluster is removed afterwards."""
     nodes = await asyncio.to_thread(up, NodesRequest(name=NAME, assume_yes=True))
     try:
         await asyncio.to_thread(build_and_load, nodes)
         async with arena_on(_cluster(nodes, folder)) as arena, open_place(arena, start) as place:
             story = await open_story(place)
-            await story.kill_everywhere(tell)
-            if seconds:
-                await story.anything_for(seconds, seed, tell)
+            await story.kill_everywhere(asked, tell)
+            if asked.seconds:
+                await story.anything_for(asked, tell)
     finally:
         await asyncio.to_thread(nodes.down)
 
