@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from firebolt_operator.api.model import Duration, Instant, Int32, Model, note, rule
+from firebolt_operator.api.model import Duration, EngineDuration, Instant, Int32, Model, note, rule
 from firebolt_operator.api.tls import CertManagerSpec
 
 ALGORITHM_RULE = rule(
@@ -21,6 +21,7 @@ PROVIDER_RULE = rule(
     "set exactly one of discoveryURL or target: the flat discoveryURL is sugar for target.discoveryURL",
 )
 HTTPS = r"^https://.+"
+MOST_MAPPING = 1024  # characters; claims are looked for in it
 
 
 class SecretKeySelector(Model, frozen=True, kw_only=True):
@@ -53,15 +54,15 @@ class LocalAuthSpec(Model, frozen=True, kw_only=True):
         Literal["RS256", "RS384", "RS512", "ES256", "ES384", "ES512"],
         note("How tokens are signed.", default="ES384", **{"x-kubernetes-validations": [ALGORITHM_RULE]}),
     ] = "ES384"
-    token_expiry: Annotated[str, note("Lifetime of a token, for example 1h or 1d.")] = ""
-    max_token_age: Annotated[str, note("Oldest token that is accepted.")] = ""
-    clock_skew_tolerance: Annotated[str, note("How far clocks may differ.")] = ""
+    token_expiry: Annotated[EngineDuration, note("Lifetime of a token, for example 1h or 1d.")] = ""
+    max_token_age: Annotated[EngineDuration, note("Oldest token that is accepted.")] = ""
+    clock_skew_tolerance: Annotated[EngineDuration, note("How far clocks may differ.")] = ""
     signing_keys: Annotated[SigningKeysSpec | None, note("The keys that tokens are signed with.")] = None
 
 
 class OIDCJwtSpec(Model, frozen=True, kw_only=True):
-    clock_skew_tolerance: Annotated[str, note("How far clocks may differ.")] = ""
-    max_token_age: Annotated[str, note("Oldest token that is accepted.")] = ""
+    clock_skew_tolerance: Annotated[EngineDuration, note("How far clocks may differ.")] = ""
+    max_token_age: Annotated[EngineDuration, note("Oldest token that is accepted.")] = ""
 
 
 class JitProvisioning(Model, frozen=True, kw_only=True):
@@ -70,13 +71,13 @@ class JitProvisioning(Model, frozen=True, kw_only=True):
 
 
 class JwksSpec(Model, frozen=True, kw_only=True):
-    cache_ttl: Annotated[str, note("How long the provider's keys are kept.")] = msgspec.field(
+    cache_ttl: Annotated[EngineDuration, note("How long the provider's keys are kept.")] = msgspec.field(
         default="", name="cacheTTL"
     )
 
 
 class DiscoverySpec(Model, frozen=True, kw_only=True):
-    refresh_interval: Annotated[str, note("How often the provider's settings are read again.")] = ""
+    refresh_interval: Annotated[EngineDuration, note("How often the provider's settings are read again.")] = ""
 
 
 class TargetServer(Model, frozen=True, kw_only=True):
@@ -125,7 +126,12 @@ class OIDCProvider(Model, frozen=True, kw_only=True):
         ExchangeServer | None, note("Server that exchanges the target's tokens for those that engines accept.")
     ] = None
     audience: Annotated[str, note("Audience that tokens must carry.")] = ""
-    username_mapping: Annotated[str, Meta(min_length=1), note("How claims become a user name.")]
+    username_mapping: Annotated[
+        str,
+        Meta(min_length=1),
+        # Not a constraint of the model: a longer one that was stored before must still be read.
+        note("How claims become a user name.", maxLength=MOST_MAPPING),
+    ]
     jit_provisioning: Annotated[JitProvisioning | None, note("Users made at their first login.")] = None
     jwks: Annotated[JwksSpec | None, note("The provider's keys.")] = None
     discovery: Annotated[DiscoverySpec | None, note("The provider's settings.")] = None

@@ -56,6 +56,8 @@ Instant = Annotated[datetime, Meta(tz=True)]
 """With a zone: nothing can be compared with a time that could be any."""
 Duration = Annotated[str, Meta(extra={"schema": "duration"})]
 """Kept as text: a malformed value passes the schema and must only break its own object's pass."""
+EngineDuration = Annotated[str, Meta(extra={"schema": "engine-duration"})]
+"""As engines write durations, and handed on to them; an empty one is one that nobody wrote."""
 
 
 class OwnerReference(Model, frozen=True, kw_only=True):

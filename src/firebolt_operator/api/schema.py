@@ -14,6 +14,7 @@ _MARKED: Final[dict[str, Manifest]] = {
     "free-form": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     "quantity": QUANTITY_SCHEMA,
     "duration": {"type": "string", "maxLength": MOST_CHARACTERS},
+    "engine-duration": {"type": "string", "maxLength": MOST_CHARACTERS},
     "int-or-string": {
         "anyOf": [{"type": "integer"}, {"type": "string"}],
         "maxLength": MOST_CHARACTERS,

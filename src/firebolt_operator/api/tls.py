@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from firebolt_operator.api.model import Duration, Instant, Int32, LocalRef, Model, note, rule
 
+LONGEST_NAME = 253  # characters of a DNS name
 ATOMIC = {"x-kubernetes-map-type": "atomic"}
 ISSUER_RULE = rule(
     "!(self.enabled && oldSelf.enabled) || !has(self.certManager) || !has(oldSelf.certManager)"
@@ -42,7 +43,10 @@ class TLSListener(Model, frozen=True, kw_only=True):
         LocalRef | None, note("CA that client certificates must chain to; gateway only.", **ATOMIC)
     ] = msgspec.field(default=None, name="clientCASecretRef")
     crl_secret_ref: Annotated[LocalRef | None, note("Revocation list, key crl.pem.", **ATOMIC)] = None
-    dns_names: Annotated[list[str], note("Further names in the gateway's certificate.")] = []
+    dns_names: Annotated[
+        list[Annotated[str, Meta(extra_json_schema={"maxLength": LONGEST_NAME})]],
+        note("Further names in the gateway's certificate."),
+    ] = []
 
 
 class TLSSpec(Model, frozen=True, kw_only=True):

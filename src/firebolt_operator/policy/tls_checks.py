@@ -6,7 +6,7 @@ from typing import Final
 
 from firebolt_operator.api.instance import FireboltInstance
 from firebolt_operator.api.model import LocalRef
-from firebolt_operator.api.tls import CertManagerSpec, TLSListener, TLSSpec
+from firebolt_operator.api.tls import LONGEST_NAME, CertManagerSpec, TLSListener, TLSSpec
 from firebolt_operator.policy.certificate_keys import check_key_size
 from firebolt_operator.policy.durations import check_durations
 from firebolt_operator.policy.field_errors import FieldError, Path, forbidden, invalid, required
@@ -14,7 +14,6 @@ from firebolt_operator.policy.protected_secrets import IsProtected
 from firebolt_operator.policy.secret_references import check_reference, ours
 
 MOST_NAMES: Final = 64
-LONGEST_NAME: Final = 253
 _LABEL: Final = "[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
 DNS_NAME: Final = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
 TLS: Final = Path("spec").child("tls")

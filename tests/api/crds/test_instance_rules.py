@@ -123,6 +123,24 @@ async def test_accepted_instances(stored: Stored, spec: Manifest) -> None:
         pytest.param(postgres(host="a b"), "spec.metadata.postgres.host: Invalid value", id="a-space-in-a-host"),
         pytest.param(postgres(host="a" * 254), "spec.metadata.postgres.host: Too long", id="a-host-of-254-characters"),
         pytest.param(
+            local_auth(tokenExpiry="1" * 65), "spec.auth.local.tokenExpiry: Too long", id="a-token-lifetime-without-end"
+        ),
+        pytest.param(
+            provider(jwks={"cacheTTL": "1" * 65}),
+            "spec.auth.oidc.providers[0].jwks.cacheTTL: Too long",
+            id="a-lifetime-of-keys-without-end",
+        ),
+        pytest.param(
+            provider(usernameMapping="x" * 1025),
+            "spec.auth.oidc.providers[0].usernameMapping: Too long",
+            id="a-mapping-without-end",
+        ),
+        pytest.param(
+            an_instance(tls={"gateway": {"dnsNames": ["x", "y" * 254]}}),
+            "spec.tls.gateway.dnsNames[1]: Too long",
+            id="a-name-of-254-characters",
+        ),
+        pytest.param(
             postgres(database="db&name"), "spec.metadata.postgres.database: Invalid value", id="an-unsafe-database"
         ),
         pytest.param(
