@@ -12,7 +12,7 @@ from typing import NamedTuple
 from firebolt_operator.api.engine import EngineStatus
 from firebolt_operator.engine.decide.phases import decide_phase
 from firebolt_operator.engine.decide.progress import Findings, with_findings
-from firebolt_operator.engine.decide.rolling import Origin, Standing, Turn, has_room, standing
+from firebolt_operator.engine.decide.rolling import Origin, Standing, Turn, has_room, standing_of
 from firebolt_operator.engine.decide.situation import Situation
 from firebolt_operator.reconciling.verdicts import Verdict
 from tests.support.engines import NOON, UID, NamedBlueprint, a_generation, a_spec, a_status, drain_rules, some_facts
@@ -95,7 +95,7 @@ def step(world: World, number: int) -> World:
 def a_minute_later(world: World) -> World:
     """Who may start, and cannot, does not count any more."""
     for number, engine in enumerate(world.engines):
-        if engine is not None and engine.is_refused and standing(status_of(engine)) is Standing.WAITING:
+        if engine is not None and engine.is_refused and standing_of(status_of(engine)) is Standing.WAITING:
             room = has_room(key_of(world, number), others(world, number, engine.cause), world.most)
             world = replaced(world, number, engine._replace(is_overdue=engine.is_overdue or room))
     return world
@@ -147,7 +147,7 @@ def decided(engine: Engine, engine_class: int, turn: Turn) -> Engine:
 def others(world: World, me: int, cause: str) -> list[tuple[tuple[str, str], Standing]]:
     found = list[tuple[tuple[str, str], Standing]]()
     for number, engine in enumerate(world.engines):
-        their = standing(status_of(engine)) if engine is not None and engine.cause == cause else None
+        their = standing_of(status_of(engine)) if engine is not None and engine.cause == cause else None
         is_left_out = engine is not None and engine.is_overdue and their is Standing.WAITING
         if number == me or engine is None or their is None or is_left_out:
             continue

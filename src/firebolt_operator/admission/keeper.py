@@ -56,7 +56,7 @@ class CertificateKeeper:
             await self._publish(configurations, material.bundle)
             return Outcome("certificates are at rest", After(_within(renewal.until - now)))
         await self._renew(renewal, material, configurations, now)
-        return Outcome(_told(renewal), AtOnce())
+        return Outcome(_note_on(renewal), AtOnce())
 
     def _published_at(self, configurations: Sequence[Manifest], bundle: bytes, now: datetime) -> datetime | None:
         """As this process has seen it: a new leader waits again, because nobody wrote down when the former saw it."""
@@ -82,7 +82,7 @@ class CertificateKeeper:
         }
         stored = await self.writer.apply(secret_manifest(self.secret, data))
         if self.events is not None:
-            news = News(reason=NewsReason.CERTIFICATE_RENEWED, action="Renewing", note=_told(renewal))
+            news = News(reason=NewsReason.CERTIFICATE_RENEWED, action="Renewing", note=_note_on(renewal))
             await self.events.tell(self.secret, str(stored.get("metadata", {}).get("uid", "")), news, now=now)
 
     def _renewed(
@@ -143,7 +143,7 @@ def _within(wait: timedelta) -> timedelta:
     return min(max(wait, timedelta(seconds=1)), LONGEST_REST)
 
 
-def _told(renewal: Renewal) -> str:
+def _note_on(renewal: Renewal) -> str:
     match renewal:
         case Anew(reason):
             return f"new authority and certificate: {reason}"

@@ -27,7 +27,7 @@ class AuthStep:
     async def run(self, instance: FireboltInstance, *, is_first_look: bool) -> AuthOutcome:
         """`is_first_look`: what a former leader did last may be in no cache yet."""
         try:
-            plan = await self._decided(instance, is_live=is_first_look)
+            plan = await self._observe_and_decide(instance, is_live=is_first_look)
         except FencedError:
             raise
         except OperatorError as err:
@@ -45,15 +45,15 @@ class AuthStep:
     def forget(self, instance: Key) -> None:
         self.observer.secrets.watches.forget(instance)
 
-    async def _decided(self, instance: FireboltInstance, *, is_live: bool) -> AuthPlan:
+    async def _observe_and_decide(self, instance: FireboltInstance, *, is_live: bool) -> AuthPlan:
         if instance.spec.asks_for_auth:
-            await self._discovered()
+            await self._await_discovery()
         plan = decide_auth(await self.observer.situation(instance, is_live=is_live))
         if plan.needs_live_fleet:
             plan = decide_auth(await self.observer.situation(instance, is_live=True))
         return plan
 
-    async def _discovered(self) -> None:
+    async def _await_discovery(self) -> None:
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS):
                 await self.observer.certificates.discovered.wait()

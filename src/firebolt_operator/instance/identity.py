@@ -46,7 +46,11 @@ class IdentityStep:
         """None where nothing is to be said, because nothing is looked at."""
         if not identity.is_looked_at(instance):
             return None
-        return identity.settled(instance.spec.id) or await self._obstacle(instance) or await self._rewrite(instance)
+        return (
+            identity.canonical_verdict(instance.spec.id)
+            or await self._obstacle(instance)
+            or await self._rewrite(instance)
+        )
 
     async def _obstacle(self, instance: FireboltInstance) -> Verdict | None:
         """The caches are asked first: whoever waits for an old image costs no requests meanwhile."""

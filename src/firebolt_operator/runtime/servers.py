@@ -67,7 +67,7 @@ class HttpServer:
 
     def __post_init__(self) -> None:
         self.connections = Connections(self.limits, self.clock, self.tls)
-        self.app.middlewares[:0] = [self._letting_go(), _told(self.connections)]
+        self.app.middlewares[:0] = [self._letting_go(), _request_tracking(self.connections)]
 
     async def start(self) -> None:
         """Raises ConfigurationError if the address is taken."""
@@ -134,7 +134,7 @@ class HttpServer:
         return int(self._listening.sockets[0].getsockname()[1])
 
 
-def _told(connections: Connections) -> Middleware:
+def _request_tracking(connections: Connections) -> Middleware:
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
         connection = connections.of(request.protocol)

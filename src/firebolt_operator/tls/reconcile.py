@@ -38,21 +38,21 @@ class TLSStep:
             self.observer.forget(instance)
             return untouched()
         try:
-            situation, plan = await self._decided(instance, gateway, configs, is_live=is_first_look)
+            situation, plan = await self._observe_and_decide(instance, gateway, configs, is_live=is_first_look)
         except FencedError:
             raise
         except OperatorError as err:
             log.warning("TLS could not be looked at", extra={"error": err})
             return not_read(instance, err)
-        return await self._certificates_asked_for(situation, plan, configs)
+        return await self._ask_for_certificates(situation, plan, configs)
 
     def forget(self, instance: Key) -> None:
         self.observer.watches.forget(instance)
 
-    async def _decided(
+    async def _observe_and_decide(
         self, instance: FireboltInstance, gateway: GatewaySeen, configs: RevisedConfigs, *, is_live: bool
     ) -> tuple[TLSSituation, TLSPlan]:
-        await self._discovered()
+        await self._await_discovery()
         situation = await self.observer.situation(instance, gateway, is_live=is_live)
         plan = decide_tls(situation, configs)
         if plan.engine_status == instance.status.engine_tls or is_live:
@@ -61,20 +61,20 @@ class TLSStep:
         situation = await self.observer.situation(instance, gateway, is_live=True)
         return situation, decide_tls(situation, configs)
 
-    async def _certificates_asked_for(
+    async def _ask_for_certificates(
         self, situation: TLSSituation, plan: TLSPlan, configs: RevisedConfigs
     ) -> TLSOutcome:
         """Whatever else is waited for: it takes time, and goes on while a listener is closed."""
         instance, engines = situation.instance, served.engine_listener(situation.instance)
         gateway = served.gateway_listener(instance)
-        first = await self._ensured(instance, _anchor(instance, engines) if plan.ensures_anchor else None)
-        second = await self._ensured(instance, _certificate(instance, gateway) if plan.ensures_certificate else None)
+        first = await self._ensure(instance, _anchor(instance, engines) if plan.ensures_anchor else None)
+        second = await self._ensure(instance, _certificate(instance, gateway) if plan.ensures_certificate else None)
         if first is None and second is None:
             return TLSOutcome(plan=plan)
         situation = replace(situation, engine_problem=_problem(first), gateway_problem=_problem(second))
         return TLSOutcome(plan=decide_tls(situation, configs), error=first or second)
 
-    async def _ensured(self, instance: FireboltInstance, manifest: Manifest | None) -> OperatorError | None:
+    async def _ensure(self, instance: FireboltInstance, manifest: Manifest | None) -> OperatorError | None:
         if manifest is None:
             return None
         try:
@@ -86,7 +86,7 @@ class TLSStep:
             return err
         return None
 
-    async def _discovered(self) -> None:
+    async def _await_discovery(self) -> None:
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS):
                 await self.observer.certificates.discovered.wait()

@@ -345,7 +345,7 @@ def _arrived(situation: Situation, status: EngineStatus, reason: str, deletes: t
 
 
 def _noted_origin(situation: Situation, status: EngineStatus) -> EngineStatus:
-    return situation.origin.settled(status) if situation.origin else status
+    return situation.origin.status_at_rest(status) if situation.origin else status
 
 
 def _is_as_asked(situation: Situation) -> bool:

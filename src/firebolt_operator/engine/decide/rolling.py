@@ -67,7 +67,7 @@ class Origin:
             return f"class {self.class_name}"
         return f"preset {self.preset_name}" if self.preset_version != status.settled_preset else ""
 
-    def settled(self, status: EngineStatus) -> EngineStatus:
+    def status_at_rest(self, status: EngineStatus) -> EngineStatus:
         """What runs was compared with this, and is the same."""
         return msgspec.structs.replace(
             status,
@@ -108,7 +108,7 @@ def _class_version(engine_class: ClassInfo) -> str:
     return version if engine_class.is_namespaced else f"{engine_class.kind}/{version}"
 
 
-def standing(status: EngineStatus) -> Standing | None:
+def standing_of(status: EngineStatus) -> Standing | None:
     """An engine that cannot get on for another reason waits for that, and keeps nobody behind it waiting."""
     if not status.rollout_cause:
         return None

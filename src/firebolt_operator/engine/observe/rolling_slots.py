@@ -13,7 +13,7 @@ from firebolt_operator.engine.decide.rolling import (
     has_room,
     is_overdue,
     origin_of,
-    standing,
+    standing_of,
 )
 from firebolt_operator.engine.inputs import ClassInfo, PresetInfo
 from firebolt_operator.engine.views import Child
@@ -118,4 +118,4 @@ class RollingSlots:
 
 def _standing(engine: FireboltEngine) -> Standing | None:
     """One that is deleted rolls no more, however long the finalizer of somebody else keeps it."""
-    return None if engine.metadata.is_deleting else standing(engine.status)
+    return None if engine.metadata.is_deleting else standing_of(engine.status)

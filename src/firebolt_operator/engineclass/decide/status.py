@@ -28,7 +28,9 @@ def decide_status(
     engine_class: FireboltEngineClass, bound_engines: int, *, bounds: ResourceBounds, now: datetime
 ) -> EngineClassStatus:
     verdict = _verdict(CLASS_GUARD, engine_class.metadata, bound_engines, check_class_template(engine_class.spec))
-    told = _told(engine_class.status.conditions, engine_class.metadata, verdict, now, _to_mend(engine_class, bounds))
+    told = _next_conditions(
+        engine_class.status.conditions, engine_class.metadata, verdict, now, _to_mend(engine_class, bounds)
+    )
     return EngineClassStatus(
         observed_generation=engine_class.metadata.generation, bound_engines=bound_engines, conditions=told
     )
@@ -36,13 +38,13 @@ def decide_status(
 
 def decide_preset_status(preset: FireboltEnginePreset, bound_engines: int, *, now: datetime) -> EnginePresetStatus:
     verdict = _verdict(PRESET_GUARD, preset.metadata, bound_engines, check_preset_template(preset.spec))
-    told = _told(preset.status.conditions, preset.metadata, verdict, now)
+    told = _next_conditions(preset.status.conditions, preset.metadata, verdict, now)
     return EnginePresetStatus(
         observed_generation=preset.metadata.generation, bound_engines=bound_engines, conditions=told
     )
 
 
-def _told(
+def _next_conditions(
     conditions: Sequence[Condition],
     metadata: ObjectMeta,
     verdict: Verdict,

@@ -27,7 +27,7 @@ def is_looked_at(instance: FireboltInstance) -> bool:
     return InstancePhase(instance.status.phase) is not InstancePhase.FAILED and changed_id(instance) is None
 
 
-def settled(instance_id: str) -> Verdict | None:
+def canonical_verdict(instance_id: str) -> Verdict | None:
     """None for an id that has to be rewritten."""
     if not is_ulid(instance_id):
         return FREE_FORM

@@ -8,7 +8,7 @@ from firebolt_operator.api.engine import FireboltEngine
 from firebolt_operator.api.engine_class import FireboltEngineClass
 from firebolt_operator.api.engine_preset import FireboltEnginePreset
 from firebolt_operator.api.instance import FireboltInstance
-from firebolt_operator.instance.decide.identity import settled
+from firebolt_operator.instance.decide.identity import canonical_verdict
 from firebolt_operator.reconciling.indexes import BY_CLASS, BY_CLUSTER_CLASS, BY_NAMESPACE, term
 from firebolt_operator.runtime.cache import Cache
 from firebolt_operator.runtime.controller import Requests
@@ -51,5 +51,5 @@ class ImageWatches:
     def _requests(self, keys: Iterable[Key]) -> Iterator[tuple[Key, Priority]]:
         for key in keys:
             instance = self.instances.get(key)
-            if instance is not None and instance.spec.id and settled(instance.spec.id) is None:
+            if instance is not None and instance.spec.id and canonical_verdict(instance.spec.id) is None:
                 yield key, Priority.EVENT

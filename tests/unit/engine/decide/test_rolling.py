@@ -54,7 +54,7 @@ def test_given_an_image_of_its_own_then_the_default_one_is_no_cause(named: Origi
 
 def test_given_no_class_then_nothing_but_the_image_is_shared() -> None:
     assert origin(None).cause(a_status(settled_generation=3), "engine:2") == ""
-    assert origin(None).settled(a_status()) == a_status(settled_generation=3)
+    assert origin(None).status_at_rest(a_status()) == a_status(settled_generation=3)
 
 
 @pytest.mark.parametrize("template", [None, {}, {"spec": None}, {"spec": {"containers": [None, {"name": "engine"}]}}])
@@ -114,7 +114,7 @@ def test_a_preset_is_a_cause_that_engines_of_a_namespace_share(
     found = origin_of(a_spec(), BIG, preset, namespace="ns", generation=3, default_image="engine:2")
     status = a_status(**SETTLED, settled_preset=settled)
     assert found.cause(status, "engine:2") == cause
-    assert found.settled(status).settled_preset == found.preset_version
+    assert found.status_at_rest(status).settled_preset == found.preset_version
 
 
 def test_engines_of_all_namespaces_share_a_class_of_the_cluster() -> None:
@@ -122,7 +122,7 @@ def test_engines_of_all_namespaces_share_a_class_of_the_cluster() -> None:
         origin_of(a_spec(), SHARED, namespace=namespace, generation=3, default_image="engine:2") for namespace in "ab"
     ]
     assert {each.cause(a_status(**SETTLED), "engine:2") for each in origins} == {"class big"}
-    settled = origins[0].settled(a_status(**SETTLED))
+    settled = origins[0].status_at_rest(a_status(**SETTLED))
     assert origins[0].cause(settled, "engine:2") == ""
 
 

@@ -5,7 +5,14 @@ import pytest
 from firebolt_operator.api.instance_id import is_same_id, is_ulid
 from firebolt_operator.instance.decide.components import decide_instance
 from firebolt_operator.instance.decide.failures import changed_id
-from firebolt_operator.instance.decide.identity import CANONICAL, FREE_FORM, Subject, is_looked_at, obstacle, settled
+from firebolt_operator.instance.decide.identity import (
+    CANONICAL,
+    FREE_FORM,
+    Subject,
+    canonical_verdict,
+    is_looked_at,
+    obstacle,
+)
 from firebolt_operator.manifests.releases import FLOOR
 from firebolt_operator.reconciling.verdicts import Verdict
 from tests.support.instances import ID, a_ready_status, a_situation, an_instance, said
@@ -28,7 +35,7 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
     ],
 )
 def test_which_id_is_to_be_rewritten(instance_id: str, expected: Verdict | None) -> None:
-    assert settled(instance_id) == expected
+    assert canonical_verdict(instance_id) == expected
 
 
 def test_a_line_break_is_no_part_of_an_id() -> None:
