@@ -13,9 +13,10 @@ import pytest
 from firebolt_operator.api.engine import EngineStatus, FireboltEngine
 from firebolt_operator.api.names import AutoStopReason
 from firebolt_operator.engine.act import replicas
-from firebolt_operator.engine.act.replicas import Patcher, ReplicaAdjuster
+from firebolt_operator.engine.act.replicas import ReplicaAdjuster
 from firebolt_operator.engine.decide import autostop
 from firebolt_operator.engine.decide.autostop import Decision, Observation, Policy
+from firebolt_operator.reconciling.patches import Patcher
 from firebolt_operator.refs import Manifest, Ref
 from firebolt_operator.wake.decide.wake_requests import Claim, WakeRequests
 from tests.model import wake_agent, wake_rules

@@ -10,7 +10,12 @@ HASH_LENGTH: Final = 16
 
 def content_hash(text: str | bytes) -> str:
     content = text.encode() if isinstance(text, str) else text
-    return hashlib.sha256(content).hexdigest()[:HASH_LENGTH]
+    return short_hash(hashlib.sha256(content).hexdigest())
+
+
+def short_hash(digest: str) -> str:
+    """Enough of a digest to tell one content from the next."""
+    return digest[:HASH_LENGTH]
 
 
 def canonical_json(value: Any) -> bytes:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.kube.ports import Writer
+from firebolt_operator.reconciling.patches import patch_as_read
 from firebolt_operator.refs import Ref
 
 
@@ -16,6 +17,4 @@ async def remove_finalizer(ref: Ref, metadata: ObjectMeta, finalizer: str, write
 
 
 async def _write(ref: Ref, metadata: ObjectMeta, finalizers: Sequence[str], writer: Writer) -> None:
-    # The version makes it a conflict if anybody else changed the list meanwhile: a merge patch replaces it whole.
-    seen = {"resourceVersion": metadata.resource_version, "uid": metadata.uid}
-    await writer.merge_patch(ref, {"metadata": {"finalizers": list(finalizers), **seen}})
+    await patch_as_read(ref, metadata, {"metadata": {"finalizers": list(finalizers)}}, writer)

@@ -5,10 +5,9 @@ between leaves a wake that the next pass recognises as handled, because the engi
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
 
 import msgspec
 
@@ -36,15 +35,10 @@ from firebolt_operator.engine.inherited_settings import effective_auto_stop, idl
 from firebolt_operator.engine.inputs import ClassInfo
 from firebolt_operator.engine.views import PodView
 from firebolt_operator.look_again import WHEN_CHANGED, After, LookAgain
-from firebolt_operator.refs import Manifest, News, Ref, Warn
+from firebolt_operator.reconciling.patches import Patcher, patch_as_read
+from firebolt_operator.refs import News, Ref, Warn
 
 TERMINAL = frozenset({EnginePhase.STABLE, EnginePhase.STOPPED})
-
-
-class Patcher(Protocol):
-    """The one verb that is needed here."""
-
-    async def merge_patch(self, ref: Ref, patch: Mapping[str, Any], /) -> Manifest: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +167,8 @@ class ReplicaAdjuster:
         metadata = self.engine.metadata
         if decision.replicas == self.spec.replicas:
             return self.engine
-        patch = {
-            "metadata": {"resourceVersion": metadata.resource_version, "uid": metadata.uid},
-            "spec": {"replicas": decision.replicas},
-        }
-        stored = await self.writer.merge_patch(Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name), patch)
+        ref = Ref(FIREBOLT_ENGINES, metadata.namespace, metadata.name)
+        stored = await patch_as_read(ref, metadata, {"spec": {"replicas": decision.replicas}}, self.writer)
         # The status that the pass started from stays the measure of what is news.
         return msgspec.structs.replace(parse_engine(stored), status=self.engine.status)
 

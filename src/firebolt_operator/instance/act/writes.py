@@ -11,6 +11,7 @@ from firebolt_operator.instance.plan import Amend, Apply, Create, Refuse, Remake
 from firebolt_operator.kube.ports import Writer
 from firebolt_operator.manifests.live_objects import live_object
 from firebolt_operator.manifests.references import ref_of
+from firebolt_operator.reconciling.patches import patch_as_read
 from firebolt_operator.refs import Manifest, Ref
 
 
@@ -56,7 +57,4 @@ async def _create(manifest: Manifest, writer: Writer) -> None:
 
 
 async def patch_instance(instance: FireboltInstance, patch: Manifest, writer: Writer) -> None:
-    """Only while the instance is the one that was decided on: lists in a merge patch replace what is there."""
-    metadata = instance.metadata
-    decided_on = {"resourceVersion": metadata.resource_version, "uid": metadata.uid}
-    await writer.merge_patch(instance_ref(instance), {**patch, "metadata": {**patch.get("metadata", {}), **decided_on}})
+    await patch_as_read(instance_ref(instance), instance.metadata, patch, writer)

@@ -6,14 +6,13 @@ from typing import Final
 from firebolt_operator.api import names
 from firebolt_operator.api.model import LocalRef
 from firebolt_operator.manifests.fingerprints import blob_fingerprint
+from firebolt_operator.manifests.hashes import short_hash
 from firebolt_operator.manifests.issued import IssuedSecret
 from firebolt_operator.manifests.revocations import has_list
 from firebolt_operator.tls import served
 from firebolt_operator.tls.facts import SecretRevisions, TLSSituation, TrustBundle
 
 CLIENTS: Final = "gateway client CRL secret"
-CHARACTERS: Final = 16
-"""Of a fingerprint: enough to tell one content from the next."""
 
 
 def secret_revisions(situation: TLSSituation, bundle: TrustBundle | None) -> SecretRevisions:
@@ -21,7 +20,7 @@ def secret_revisions(situation: TLSSituation, bundle: TrustBundle | None) -> Sec
     known = dict[str, str]()
     for name, revision in _contents(situation):
         # One Secret may serve more than one purpose.
-        known[name] = ".".join(filter(None, (known.get(name), revision[:CHARACTERS])))
+        known[name] = ".".join(filter(None, (known.get(name), short_hash(revision))))
     if bundle is not None:
         known[names.engine_ca_bundle_name(situation.instance.metadata.name)] = f"r{bundle.revision}"
     return SecretRevisions(known=known, before=situation.gateway.revisions)
