@@ -13,6 +13,7 @@ from tests.support.dataplane.network import listening_socket
 
 QUERY_PORT: Final = 3473
 DRAINED: Final = {"X-Firebolt-Drained": "true"}
+TLS_HANDSHAKE: Final = b"\x16"  # how a connection begins on which TLS is spoken
 
 
 class EnginePod:
@@ -112,6 +113,9 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._stop_idle_clock()
+        if not self._received and data.startswith(TLS_HANDSHAKE) and self._transport is not None:
+            self._transport.close()  # as any server does with what is no HTTP
+            return
         self._received += len(data)
         message = self._reader.feed(data)
         if message is None:

@@ -14,6 +14,9 @@ WAKE_AGENT: Final = "wake_agent"
 
 LOOPBACK: Final = "127.0.0.1"
 CONNECT_TIMEOUT: Final = "0.25s"  # an address that leads nowhere must not stall a retry
+TLS_CONNECT_TIMEOUT: Final = "2s"
+"""A handshake is part of it, and an engine that works on queries takes its time for one: each try costs it another.
+An address that leads nowhere is found out by health checks meanwhile."""
 AGENT_CONNECT_TIMEOUT: Final = "5s"
 """An agent that is gone refuses at once. One whose queue is full is tried again by the kernel after a second: a query
 that is not held meanwhile goes to an engine that is not there, and is lost."""
@@ -63,7 +66,9 @@ def engine_cluster(inputs: GatewayInputs) -> Manifest:
             {"sub_clusters_config": _sub_clusters()},
         ),
     }
-    return cluster if inputs.tls.upstream is None else {**cluster, "transport_socket": inputs.tls.upstream}
+    if inputs.tls.upstream is None:
+        return cluster
+    return {**cluster, "connect_timeout": TLS_CONNECT_TIMEOUT, "transport_socket": inputs.tls.upstream}
 
 
 def loopback_cluster(name: str, port: int, connect_timeout: str = CONNECT_TIMEOUT) -> Manifest:
