@@ -5,7 +5,7 @@ import json
 import select
 import ssl
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -54,6 +54,10 @@ class KubeHttp:
         tls = ssl.create_default_context(cafile=str(authority))
         tls.load_cert_chain(pair.certificate, pair.key)
         return cls(server, tls)
+
+    def patient(self) -> "KubeHttp":
+        """For requests that are a lot of work: the API server itself gives up after 60 s."""
+        return replace(self, timeout_seconds=70)
 
     def get(self, path: str) -> Manifest:
         return self._json("GET", path)

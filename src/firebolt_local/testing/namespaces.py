@@ -8,7 +8,6 @@ until the control plane ends with the run.
 import json
 import secrets
 import time
-from dataclasses import replace
 from typing import Final
 
 from firebolt_local.cluster.kube_http import MERGE_PATCH, KubeHttp
@@ -22,8 +21,6 @@ from firebolt_operator.refs import Manifest, Resource
 _LIVELY: Final = (STATEFULSETS, DEPLOYMENTS, SERVICES, PODS, PERSISTENT_VOLUME_CLAIMS)
 _AT_ONCE: Final = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
 _NO_FINALIZERS: Final = {"metadata": {"finalizers": None}}
-# Hundreds go in one request, which is answered when the last is gone; the API server itself gives up after 60 s.
-_ITS_OWN_LIMIT_SECONDS: Final = 70
 _NOT_FOUND: Final = 404
 _TOO_EARLY: Final = 429  # what a kind answers while its storage is new
 
@@ -35,7 +32,7 @@ def make_namespace(http: KubeHttp, prefix: str = "test") -> str:
 
 
 def empty_namespace(http: KubeHttp, namespace: str) -> None:
-    patient = replace(http, timeout_seconds=_ITS_OWN_LIMIT_SECONDS)
+    patient = http.patient()  # hundreds go in one request, which is answered when the last is gone
     # Before their owners: the garbage collector would look each of them up to delete it.
     for resource in _LIVELY:
         _delete_all(patient, collection_path(resource, namespace))

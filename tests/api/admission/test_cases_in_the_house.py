@@ -68,7 +68,7 @@ class House:
                 return code, answer
 
     def _send(self, method: str, path: str, manifest: Manifest) -> tuple[int, str]:
-        return self.plane.http.text(method, path, json.dumps(manifest))
+        return self.plane.http.patient().text(method, path, json.dumps(manifest))
 
     async def until(self, kind: str, name: str, wanted: Callable[[list[Found]], bool]) -> list[Found]:
         """The conditions, as soon as they speak of the object as it is and are as wanted."""
@@ -103,9 +103,9 @@ class House:
 
     def discard(self, kind: str, name: str) -> None:
         """At once: the controllers have enough to do."""
-        path = path_of(kind, self.namespace(kind), name)
-        self.plane.http.text("DELETE", path)
-        self.plane.http.text("PATCH", path, json.dumps({"metadata": {"finalizers": None}}), MERGE_PATCH)
+        path, http = path_of(kind, self.namespace(kind), name), self.plane.http.patient()
+        http.text("DELETE", path)
+        http.text("PATCH", path, json.dumps({"metadata": {"finalizers": None}}), MERGE_PATCH)
 
 
 def _cheap(spec: Manifest) -> Manifest:
