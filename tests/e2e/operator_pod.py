@@ -54,14 +54,16 @@ async def leading_operator(environment: Environment, client: KubeClient) -> Oper
 async def _leading(client: KubeClient) -> Manifest | None:
     lease = await client.get(Ref(LEASES, NAMESPACE, LEASE_NAME))
     holder = str((lease or {}).get("spec", {}).get("holderIdentity", ""))
-    living = [pod for pod in await _pods(client) if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]]
+    living = [
+        pod for pod in await operator_pods(client) if is_ready(pod) and "deletionTimestamp" not in pod["metadata"]
+    ]
     return next((pod for pod in living if holder.startswith(pod["metadata"]["name"])), None)
 
 
 async def until_one_operator(client: KubeClient) -> None:
     """One that leaves, of a test before, serves webhooks to its end."""
     async with asyncio.timeout(_SECONDS):
-        while len(await _pods(client)) != 1:  # noqa: ASYNC110 - polls
+        while len(await operator_pods(client)) != 1:  # noqa: ASYNC110 - polls
             await asyncio.sleep(_LOOK_EVERY_SECONDS)
 
 
@@ -77,7 +79,7 @@ async def operator_away(environment: Environment, client: KubeClient) -> AsyncGe
         await _scale(environment, 1)
 
 
-async def _pods(client: KubeClient) -> list[Manifest]:
+async def operator_pods(client: KubeClient) -> list[Manifest]:
     return await client.list(Scope(resource=PODS, namespace=NAMESPACE, labels=_LABELS))
 
 
