@@ -98,7 +98,7 @@ async def run(count: int) -> None:
     report = Report()
     report.add("a pass at rest that is run", whole, 1_000, "us")
     report.add("a pass at rest that is recognised", recognised, 20, "us")
-    report.add("recognised, of one that is run", recognised / whole, 0.1)
+    report.add("recognised, of one that is run", recognised / whole, None)
     report.add("with the controller around it, run", before, 1_000, "us")
     report.add("with the controller around it, recognised", after, 100, "us")
     report.add(f"a resting minute of {FLEET} engines, CPU", minute, 1, "s")

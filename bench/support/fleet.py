@@ -41,6 +41,10 @@ class Fleet:
         patch = {"spec": {"template": template(image)}}
         await for_each(count, lambda number: self.client.merge_patch(self._ref(number), patch))
 
+    async def touch(self, number: int, minutes: int) -> None:
+        """An edit that rolls nothing, and is answered by a status."""
+        await self.client.merge_patch(self._ref(number), {"spec": {"progressDeadline": f"{minutes}m"}})
+
     def _ref(self, number: int) -> Ref:
         return Ref(FIREBOLT_ENGINES, self.namespace, engine_name(number))
 

@@ -48,14 +48,14 @@ class Throne:
         await _until(lambda: NOTICED in heir.log.read_text(errors="replace"))
         began = _now()
         os.kill(leader.record.pid, signal.SIGTERM)
-        await self.fleet.roll(1, f"engine:{began:%H%M%S}")
+        await self.fleet.touch(0, minutes=32)
         succession = await self._followed(heir, began)
         leader.stop()
         return succession
 
     async def cold_start(self) -> Succession:
         """Nobody has led for a while."""
-        await self.fleet.roll(1, f"engine:{_now():%H%M%S}")
+        await self.fleet.touch(0, minutes=31)
         began = _now()
         return await self._followed(start_operator(self.plane, self.flags, user="cold"), began)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -65,6 +65,7 @@ class Manager:
     controllers: Sequence[Working] = ()
     election: Leading | None = None  # None: nobody else writes, so work begins at once
     sync_seconds: float = SYNC_SECONDS
+    synced: Callable[[], None] = lambda: None  # called once the caches are filled
 
     async def run_until(self, stop: asyncio.Event) -> int:
         """The exit code: 0 after an orderly stop, 1 if anything went wrong."""
@@ -92,6 +93,7 @@ class Manager:
 
     async def _lead(self, stop: asyncio.Event) -> None:
         await _unless(stop, self._sync())
+        self.synced()
         if self.election is None:
             await self._work(stop)
             return

@@ -24,6 +24,7 @@ from firebolt_operator.runtime.fence import LeaseFence, OpenFence
 from firebolt_operator.runtime.leader import Election, LeaseTerms
 from firebolt_operator.runtime.loop_lag import LoopLag
 from firebolt_operator.runtime.manager import Manager
+from firebolt_operator.runtime.process import spare_the_collector
 from firebolt_operator.runtime.selectors import parse_selector
 from firebolt_operator.settings import Settings
 from firebolt_operator.version import current_version
@@ -122,6 +123,7 @@ def build_manager(factory: ControllerFactory, fence: LeaseFence | OpenFence) -> 
         services=[*built.services, *services, *admission.services, lag],
         controllers=[*built.controllers, *admission.controllers],
         election=_election(factory, fence) if isinstance(fence, LeaseFence) else None,
+        synced=spare_the_collector,
     )
 
 

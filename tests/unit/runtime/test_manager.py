@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -155,7 +155,8 @@ async def running(setting: Setting, manager: Manager) -> AsyncGenerator[None]:
 
 async def test_given_a_start_then_servers_come_first_and_controllers_wait_for_caches_and_for_the_lease() -> None:
     setting = Setting()
-    async with running(setting, setting.manager()):
+    manager = replace(setting.manager(), synced=lambda: setting.diary.lines.append("caches filled"))
+    async with running(setting, manager):
         before_sync = list(setting.diary.lines)
         setting.informer.synced.set()
         await idle()
@@ -163,8 +164,9 @@ async def test_given_a_start_then_servers_come_first_and_controllers_wait_for_ca
         setting.election.won.set()
         await idle()
         setting.stop.set()
-    assert before_sync == before_lease == ["server starts", "pods runs"]
-    assert setting.diary.lines[2:] == [
+    assert before_sync == ["server starts", "pods runs"]
+    assert before_lease == [*before_sync, "caches filled"]
+    assert setting.diary.lines[3:] == [
         "lease won",
         "pods listed anew",
         "controller runs",
