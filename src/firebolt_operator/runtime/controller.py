@@ -156,7 +156,7 @@ class Controller(Generic[K]):
                 return "requeue"
             case After(wait):
                 self.queue.forget(key)
-                self.queue.add_after(key, wait)
+                self.queue.add_after(key, wait, with_others=outcome.is_settled)
                 return "requeue_after"
             case WhenChanged():
                 self.queue.forget(key)

@@ -5,6 +5,7 @@ only object of another wait for all of them.
 """
 
 import heapq
+import math
 from asyncio import CancelledError, Future, get_running_loop
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
@@ -21,6 +22,7 @@ FIRST_RETRY: Final = timedelta(milliseconds=5)
 LONGEST_RETRY: Final = timedelta(seconds=60)
 QUICK_RETRIES: Final = 6  # a conflict or a lost answer is over by then; what still fails is a poll, and waits like one
 MOST_ROUNDS: Final = 20  # additions by `again` that are not delayed: no object needs as many to come to rest
+TOGETHER: Final = 1.0  # seconds; waking up for one key costs four times what a key costs among others
 FAIR_SHARE: Final = 10  # every tenth key handed out is the one that has waited longest, whatever its priority
 
 K = TypeVar("K", bound=Hashable)
@@ -78,9 +80,13 @@ class WorkQueue(Generic[K]):
         self._recorder.added()
         self._enqueue(key, priority, self._clock.monotonic())
 
-    def add_after(self, key: K, delay: timedelta, priority: Priority = Priority.RESYNC) -> None:
-        """Of several delayed additions of one key the earliest counts."""
+    def add_after(
+        self, key: K, delay: timedelta, priority: Priority = Priority.RESYNC, *, with_others: bool = False
+    ) -> None:
+        """Of several delayed additions of one key the earliest counts. What no deadline hangs on comes with others."""
         due = self._clock.monotonic() + delay.total_seconds()
+        if with_others:
+            due = math.ceil(due / TOGETHER) * TOGETHER
         known = self._later.get(key)
         if known is not None:
             priority = min(priority, known[1])

@@ -94,6 +94,20 @@ async def test_given_a_deadline_to_look_again_then_the_pass_comes_then() -> None
     assert setting.notes.results == ["requeue_after", "success"]
 
 
+async def test_given_a_settled_pass_then_the_next_look_comes_together_with_those_of_others() -> None:
+    settled = Outcome("at rest", After(timedelta(seconds=30)), is_settled=True)
+    setting = Setting([settled] * 4)
+    controller = setting.controller()
+    async with running(controller):
+        for key in ("a", "b"):
+            await setting.clock.advance(0.3)
+            controller.queue.add(key)
+        await setting.clock.advance(29.9)
+        assert len(setting.passes) == 2
+        await setting.clock.advance(1)
+    assert [(key, round(at, 3)) for key, at in setting.passes[2:]] == [("a", 31.0), ("b", 31.0)]
+
+
 async def test_given_progress_that_goes_on_then_the_next_pass_follows_at_once_and_never_in_a_busy_loop() -> None:
     setting = Setting([Outcome("next phase", AtOnce())] * (MOST_ROUNDS + 2))
     controller = setting.controller()

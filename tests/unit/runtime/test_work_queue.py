@@ -156,6 +156,20 @@ async def test_given_a_delay_that_was_overtaken_then_it_does_not_shorten_the_nex
     assert sum(queue.depths().values()) == 0
 
 
+async def test_given_keys_without_a_deadline_then_those_of_one_second_come_together_and_none_too_early() -> None:
+    clock = ManualClock()
+    queue = a_queue(clock)
+    for number in range(4):
+        queue.add_after(f"{number}", timedelta(seconds=30.3 + number / 5), with_others=True)
+    queue.add_after("with a deadline", 30.5 * SECOND)
+    await clock.advance(30.4)
+    assert sum(queue.depths().values()) == 0
+    await clock.advance(0.2)
+    assert await take(queue) == ["with a deadline"]
+    await clock.advance(0.5)
+    assert await take(queue, 4) == ["0", "1", "2", "3"]
+
+
 async def test_given_an_event_before_a_delay_is_over_then_both_lead_to_a_pass() -> None:
     clock = ManualClock()
     queue = a_queue(clock)
