@@ -19,7 +19,7 @@ from firebolt_operator.kube.credentials import load_credentials
 from tests.e2e.counts import Count
 from tests.e2e.environment import Environment, audit_log, lasting_environment, own_environment
 from tests.e2e.informer import WATCHED, Informer
-from tests.e2e.refusals import refusals_in
+from tests.e2e.refusals import missing_rights_in
 from tests.e2e.scenario import Scenario
 from tests.e2e.secure_scenario import SecureScenario
 from tests.e2e.secured import NAMESPACE as SECURED
@@ -49,7 +49,7 @@ def environment(request: pytest.FixtureRequest, may_run_containers: None) -> Gen
             before = audit_log(name).stat().st_size if name and audit_log(name).exists() else 0
             standing = stack.enter_context(nullcontext(lasting_environment(name)) if name else own_environment())
         yield standing
-        assert refusals_in(audit_log(standing.cluster.name), before) == [], "the chart grants too little"
+        assert missing_rights_in(audit_log(standing.cluster.name), before) == [], "the chart grants too little"
 
 
 @pytest.fixture

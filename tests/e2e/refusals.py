@@ -1,4 +1,4 @@
-"""Was the operator ever refused something? The API server wrote down what it answered."""
+"""Does the operator lack a right? The API server wrote down what it answered."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,44 +8,39 @@ from typing import Any, Final
 from firebolt_local.testing.installer import NAMESPACE, RELEASE
 
 OPERATOR: Final = f"system:serviceaccount:{NAMESPACE}:{RELEASE}"
-_BINDINGS: Final = frozenset({"clusterrolebindings", "rolebindings"})
 
 
-def refusals(lines: Iterable[str]) -> list[str]:
-    """What its rights did not cover while it had any: Helm takes them away before the pod is gone."""
-    told, lost = list[str](), set[tuple[str, str]]()
-    for event in _events(lines):
-        what = event.get("objectRef", {})
-        binding = (str(what.get("resource")), str(what.get("name")))
-        if binding[0] in _BINDINGS and binding[1].startswith(RELEASE):
-            _note(event["verb"], binding, lost)
-        elif not lost and _is_refused(event):
-            told.append(f"{event['stageTimestamp']} {event['verb']} {event['requestURI']}")
-    return told
+def missing_rights(lines: Iterable[str]) -> list[str]:
+    """What it was refused, and never allowed.
+
+    A right that is missing is refused every time. One that is there is refused as well by an API server that has just
+    started, to everybody, and to a pod that Helm has taken the rights from before it is gone.
+    """
+    told: dict[str, set[str]] = {"allow": set(), "forbid": set()}
+    for event in _of_the_operator(lines):
+        # By its rights; what an admission says no to has the same status.
+        decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
+        told.setdefault(decision, set()).add(_right(event))
+    return sorted(told["forbid"] - told["allow"])
 
 
-def refusals_in(log: Path, since: int) -> list[str]:
+def missing_rights_in(log: Path, since: int) -> list[str]:
     with log.open(errors="replace") as lines:
         lines.seek(since)
-        return refusals(lines)
+        return missing_rights(lines)
 
 
-def _note(verb: str, binding: tuple[str, str], lost: set[tuple[str, str]]) -> None:
-    if verb == "delete":
-        lost.add(binding)
-    elif verb == "create":
-        lost.discard(binding)
+def _right(event: dict[str, Any]) -> str:
+    what = event.get("objectRef", {})
+    resource = "/".join(filter(None, (what.get("apiGroup"), what.get("resource"), what.get("subresource"))))
+    return f"{event['verb']} {resource or event['requestURI']}"
 
 
-def _is_refused(event: dict[str, Any]) -> bool:
-    """By its rights; what an admission says no to has the same status."""
-    decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
-    return (event.get("user", {}).get("username"), decision) == (OPERATOR, "forbid")
-
-
-def _events(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _of_the_operator(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            yield json.loads(line)
+            event = json.loads(line)
         except ValueError:
             continue  # an API server that was killed left half a line
+        if event.get("user", {}).get("username") == OPERATOR:
+            yield event
