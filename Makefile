@@ -29,7 +29,7 @@ $(VENV)/.installed: requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
 	@touch $@
 
-programs: setup  ## build the Kubernetes programs that tests run on (once; about ten minutes)
+programs: setup  ## build all programs that clusters are made of (once; up to ten minutes on two cores)
 	@$(LOCAL) build
 
 test: programs  ## tests on a real API server, in minutes; needs no root, runs more as root

@@ -120,7 +120,7 @@ def _demo(options: argparse.Namespace) -> None:
 
 def _build(options: argparse.Namespace) -> None:
     if options.command == "build":
-        provision.provide(options.programs or provision.FOR_TESTS)
+        provision.provide(options.programs or provision.ALL)
     elif options.action == "operator":
         build_operator(options.into, options.architectures or [native().architecture], options.reference, say=_say)
     else:
@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
     build = verbs.add_parser("build", help="build the programs that clusters are made of, once")
     build.add_argument(
-        "programs", nargs="*", type=_program, help=f"only these (default: {', '.join(provision.FOR_TESTS)})"
+        "programs", nargs="*", type=_program, help=f"only these (default: all: {', '.join(provision.ALL)})"
     )
     images = verbs.add_parser("images", help="build images, without a registry and without a container builder")
     images.add_argument(

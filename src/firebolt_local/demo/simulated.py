@@ -42,9 +42,9 @@ IsThere = Callable[[FireboltEngine], bool]
 
 
 def run(typed: words.Commands) -> None:
+    kubectl = provision.provide(provision.FOR_SIMULATED_DEMO)["kubectl"]
     commands.up(commands.UpRequest(name=NAME, folder=None, kind=Kind.CONTROL_PLANE, simulated_pods=True, port=None))
     cluster = cluster_folder(NAME, None)
-    kubectl = provision.provide(["kubectl"])["kubectl"]
     with without_groups():
         asyncio.run(_show(cluster))
     print(_next_steps(cluster, kubectl, typed))

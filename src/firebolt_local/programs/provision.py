@@ -6,7 +6,7 @@ from pathlib import Path
 
 from firebolt_local.errors import LocalError
 from firebolt_local.programs.build import Workshop, is_program
-from firebolt_local.programs.recipes import KUBERNETES, NEWEST, Recipe, recipes_with
+from firebolt_local.programs.recipes import KUBERNETES, NEWEST, RECIPES, Recipe, recipes_with
 from firebolt_local.programs.toolchain import find_go
 
 ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
@@ -14,17 +14,22 @@ KUBERNETES_VARIABLE = "FIREBOLT_KUBERNETES"
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 SIMULATED_PODS = ("kwok",)
 CERTIFICATES = ("cert-manager",)
-FOR_TESTS = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl", "helm")
+FOR_SIMULATED_DEMO = (*CONTROL_PLANE, *SIMULATED_PODS, "kubectl")
+FOR_TESTS = (*FOR_SIMULATED_DEMO, "helm", *CERTIFICATES)
 RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr")
 NODE = (*RUNTIME, "kubelet", "kube-proxy")
 IN_IMAGES = ("coredns", "local-path-provisioner", "pause")
-FOR_NODES = (*CONTROL_PLANE, *NODE, *IN_IMAGES, "kubectl")
+FOR_NODES = (*CONTROL_PLANE, *NODE, *IN_IMAGES, "kubectl", "helm")
+ALL = tuple(RECIPES)
 
 
 def provide(
     names: Iterable[str], *, recipes: Mapping[str, Recipe] | None = None, workshop: Workshop | None = None
 ) -> dict[str, Path]:
-    """Every named program, built if need be; takes minutes the first time."""
+    """Every named program, built if need be, in this order; takes minutes the first time.
+
+    Whoever needs more than one asks for them at once: what they have in common is then compiled once.
+    """
     workshop = workshop or default_workshop()
     recipes = recipes or recipes_with(chosen_kubernetes())
     wanted = [recipes[name] for name in names]

@@ -11,7 +11,9 @@ from firebolt_local.errors import LocalError
 from firebolt_local.packaged import packaged
 
 _MODULES = packaged("firebolt_local.programs", "modules")
-KUBERNETES: Mapping[str, Path] = {"1.36": _MODULES / "kubernetes", "1.35": _MODULES / "kubernetes_1_35"}
+_TOGETHER = _MODULES / "programs"
+"""Pins all projects at once: what they have in common is one version, and compiled once (ADR 42)."""
+KUBERNETES: Mapping[str, Path] = {"1.36": _TOGETHER, "1.35": _MODULES / "kubernetes_1_35"}
 """The versions of Kubernetes that clusters can be made of, newest first, and the modules that pin them."""
 NEWEST = next(iter(KUBERNETES))
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
@@ -28,28 +30,26 @@ class Companions:
 
 
 @dataclass(frozen=True, slots=True)
-class GoModule:
-    """A small module of ours that pins one project: go.mod, go.sum and the packages in use."""
+class Project:
+    """Where programs come from: the module of ours that pins them, and the flags that are theirs alone."""
 
-    folder: Path
+    name: str
+    folder: Path  # go.mod, go.sum and the packages in use
     linker_flags: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     companions: Companions | None = None
-
-    @property
-    def name(self) -> str:
-        return self.folder.name
+    main: str = ""  # the folder in there with a main of our own, if there is one
 
     def build_flags(self) -> list[str]:
         linker_flags = " ".join((*_STRIP_FLAGS, *self.linker_flags))
         return [*_BUILD_FLAGS, f"-ldflags={linker_flags}", f"-tags={','.join(self.tags)}"]
 
     def fingerprint(self) -> str:
-        """Changes whenever the programs built from this module would."""
+        """Changes whenever the programs built from this project would."""
         digest = hashlib.sha256("\n".join((go_platform(), *self.build_flags())).encode())
         if self.companions is not None:
             digest.update(f"{self.companions.project} {self.companions.pattern}\n".encode())
-        for path in sorted(self.folder.glob("go.*")) + sorted(self.folder.glob("*.go")):
+        for path in (*sorted(self.folder.glob("go.*")), *sorted((self.folder / self.main).glob("*.go"))):
             content = path.read_bytes()
             digest.update(f"{path.name} {len(content)}\n".encode())
             digest.update(content)
@@ -59,7 +59,7 @@ class GoModule:
 @dataclass(frozen=True, slots=True)
 class Recipe:
     program: str
-    module: GoModule
+    project: Project
     package: str
 
 
@@ -76,7 +76,8 @@ def go_platform() -> str:
 
 def pinned_version(folder: Path, project: str) -> str:
     """The version that a module of ours requires, so that it is written down once."""
-    found = re.search(rf"^require {re.escape(project)} v(\S+)$", (folder / "go.mod").read_text(), re.MULTILINE)
+    required = rf"^(?:require |\t){re.escape(project)} v(\S+)$"
+    found = re.search(required, (folder / "go.mod").read_text(), re.MULTILINE)
     if found is None:
         raise RuntimeError(f"{folder / 'go.mod'} requires no {project}")
     return found[1]
@@ -87,25 +88,25 @@ def kubernetes_release(minor: str) -> str:
     return pinned_version(KUBERNETES[minor], "k8s.io/kubernetes")
 
 
-def _kubernetes(minor_version: str) -> GoModule:
+def _kubernetes(minor_version: str) -> Project:
     version = kubernetes_release(minor_version)
     major, minor, _ = version.split(".", 2)
     # Without these it calls itself v0.0.0, and clients misbehave.
     values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
-    folder = KUBERNETES[minor_version]
-    return GoModule(folder, tuple(f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items()))
+    flags = (f"-X k8s.io/component-base/version.{key}={value}" for key, value in values.items())
+    return Project(f"kubernetes_{major}_{minor}", KUBERNETES[minor_version], tuple(flags))
 
 
-def _containerd() -> GoModule:
-    folder = _MODULES / "containerd"
-    version = pinned_version(folder, "github.com/containerd/containerd/v2")
+def _containerd() -> Project:
+    version = pinned_version(_TOGETHER, "github.com/containerd/containerd/v2")
     flag = f"-X github.com/containerd/containerd/v2/version.Version={version}"
-    return GoModule(folder, (flag,), ("no_btrfs", "no_zfs", "no_aufs", "no_devmapper", "no_tracing"))
+    # Only packages of its own know these words, so that all others are shared nonetheless.
+    tags = ("no_btrfs", "no_zfs", "no_aufs", "no_devmapper", "no_tracing")
+    return Project("containerd", _TOGETHER, (flag,), tags)
 
 
-def _helm() -> GoModule:
-    folder = _MODULES / "helm"
-    version = pinned_version(folder, "helm.sh/helm/v3")
+def _helm() -> Project:
+    version = pinned_version(_TOGETHER, "helm.sh/helm/v3")
     major, minor = NEWEST.split(".")
     # Charts that are only rendered are told this version of Kubernetes; left alone, helm says 1.20.
     packages = ("chartutil", "lint/rules")
@@ -115,32 +116,38 @@ def _helm() -> GoModule:
         for name, value in (("Major", major), ("Minor", minor))
     }
     values = {"internal/version.version": f"v{version}", **told}
-    return GoModule(folder, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
+    return Project("helm", _TOGETHER, tuple(f"-X helm.sh/helm/v3/{key}={value}" for key, value in values.items()))
 
 
-def _cert_manager() -> GoModule:
+def _cert_manager() -> Project:
     # Its custom resources are no part of any Go package.
     crds = Companions("github.com/cert-manager/cert-manager", "deploy/crds/cert-manager.io_*.yaml")
-    return GoModule(_MODULES / "cert_manager", companions=crds)
+    return Project("cert-manager", _TOGETHER, companions=crds, main="cert_manager")
 
 
 def recipes_with(kubernetes_version: str) -> dict[str, Recipe]:
-    """Every program, those of Kubernetes in this version."""
+    """Every program, those of Kubernetes in this version; in the order in which they are needed."""
     kubernetes, containerd = _kubernetes(kubernetes_version), _containerd()
-    etcd, kwok, coredns, pause = (GoModule(_MODULES / name) for name in ("etcd", "kwok", "coredns", "pause"))
-    provisioner = GoModule(_MODULES / "local_path_provisioner")
-    cluster = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
+    etcd, kwok, provisioner = (Project(name, _TOGETHER) for name in ("etcd", "kwok", "local-path-provisioner"))
+    coredns, pause = (Project(name, _TOGETHER, main=name) for name in ("coredns", "pause"))
+    plane = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
     runtime = ("containerd", "containerd-shim-runc-v2", "ctr")
+
+    def of_kubernetes(name: str) -> Recipe:
+        return Recipe(name, kubernetes, f"k8s.io/kubernetes/cmd/{name}")
+
     recipes = [
         Recipe("etcd", etcd, "go.etcd.io/etcd/server/v3"),
-        *(Recipe(name, kubernetes, f"k8s.io/kubernetes/cmd/{name}") for name in cluster),
+        *map(of_kubernetes, plane),
         Recipe("kwok", kwok, "sigs.k8s.io/kwok/cmd/kwok"),
-        *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
-        Recipe("coredns", coredns, "."),
-        Recipe("pause", pause, "."),
-        Recipe("cert-manager", _cert_manager(), "."),
+        of_kubernetes("kubectl"),
         Recipe("helm", _helm(), "helm.sh/helm/v3/cmd/helm"),
+        Recipe("cert-manager", _cert_manager(), "./cert_manager"),
+        *map(of_kubernetes, ("kubelet", "kube-proxy")),
+        *(Recipe(name, containerd, f"github.com/containerd/containerd/v2/cmd/{name}") for name in runtime),
+        Recipe("coredns", coredns, "./coredns"),
         Recipe("local-path-provisioner", provisioner, "github.com/rancher/local-path-provisioner"),
+        Recipe("pause", pause, "./pause"),
     ]
     return {recipe.program: recipe for recipe in recipes}
 

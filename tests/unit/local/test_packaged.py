@@ -16,7 +16,7 @@ from firebolt_local.packaged import packaged
         ("firebolt_local.demo", ("examples", "engine-class.yaml")),
         ("firebolt_local.images", ("requirements", "run.txt")),
         ("firebolt_local.images", ("requirements", "standins.txt")),
-        ("firebolt_local.programs", ("modules", "kubernetes", "go.sum")),
+        ("firebolt_local.programs", ("modules", "programs", "go.sum")),
         ("firebolt_local.cluster", ("stages", "pod-run.yaml")),
         ("firebolt_operator", ("manager",)),
     ],

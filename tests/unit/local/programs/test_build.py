@@ -7,15 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from firebolt_local.errors import LocalError
+from firebolt_local.locks import together
 from firebolt_local.programs import provision
 from firebolt_local.programs.build import Workshop
-from firebolt_local.programs.recipes import Companions, GoModule, Recipe
+from firebolt_local.programs.recipes import Companions, Project, Recipe
 from tests.support.child_processes import python_environment
 
 GO = shutil.which("go")
@@ -27,9 +29,9 @@ _BUILD = """
 import sys
 from pathlib import Path
 from firebolt_local.programs.build import Workshop
-from firebolt_local.programs.recipes import GoModule, Recipe
-module = GoModule(Path(sys.argv[1]))
-Workshop(Path(sys.argv[2]), lambda: Path(sys.argv[3]), print).build([Recipe("one", module, "./one")])
+from firebolt_local.programs.recipes import Project, Recipe
+project = Project("sample", Path(sys.argv[1]))
+Workshop(Path(sys.argv[2]), lambda: Path(sys.argv[3]), print).build([Recipe("one", project, "./one")])
 """
 
 
@@ -37,7 +39,7 @@ Workshop(Path(sys.argv[2]), lambda: Path(sys.argv[3]), print).build([Recipe("one
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Go's own runtime, compiled once: every workshop starts with an empty cache, and seconds matter here."""
     folder = tmp_path_factory.mktemp("compiled")
-    a_module(folder / "module")
+    a_project(folder / "module")
     environment = {**os.environ, "GOCACHE": str(folder / "cache"), "CGO_ENABLED": "0"}
     command = [str(GO), "build", "-trimpath", "-buildvcs=false", "-o", str(folder / "one"), "./one"]
     subprocess.run(command, cwd=folder / "module", env=environment, check=True)
@@ -46,9 +48,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def recipes(tmp_path: Path, compiled: Path) -> dict[str, Recipe]:
-    module = a_module(tmp_path / "module")
-    shutil.copytree(compiled, a_workshop(tmp_path).folder(module) / ".building" / "compiled")
-    return {name: Recipe(name, module, f"./{name}") for name in ("one", "two")}
+    project = a_project(tmp_path / "module")
+    shutil.copytree(compiled, tmp_path / "cache" / ".building" / "compiled")
+    return {name: Recipe(name, project, f"./{name}") for name in ("one", "two")}
 
 
 @pytest.fixture
@@ -56,12 +58,12 @@ def no_assets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(provision.ASSETS_VARIABLE, raising=False)
 
 
-def a_module(folder: Path) -> GoModule:
+def a_project(folder: Path) -> Project:
     for name in ("one", "two"):
         (folder / name).mkdir(parents=True)
         (folder / name / "main.go").write_text(_MAIN % f'"{name}"')
     (folder / "go.mod").write_text(_MODULE)
-    return GoModule(folder)
+    return Project("sample", folder)
 
 
 def a_workshop(tmp_path: Path, said: list[str] | None = None) -> Workshop:
@@ -70,7 +72,7 @@ def a_workshop(tmp_path: Path, said: list[str] | None = None) -> Workshop:
 
 
 def files_of(workshop: Workshop, recipes: dict[str, Recipe]) -> list[str]:
-    return sorted(path.name for path in workshop.folder(recipes["one"].module).iterdir())
+    return sorted(path.name for path in workshop.folder(recipes["one"].project).iterdir())
 
 
 @pytest.mark.usefixtures("no_assets")
@@ -79,7 +81,10 @@ def test_given_nothing_then_what_is_asked_for_is_built_once(tmp_path: Path, reci
     workshop = a_workshop(tmp_path, said)
     found = provision.provide(["two", "one"], recipes=recipes, workshop=workshop)
     assert subprocess.run([found["two"]], capture_output=True, check=True).stderr == b"two\n"
-    assert [text.partition(" ...")[0] for text in said[::2]] == ["[1/2] two", "[2/2] one"]
+    assert [text.partition(" ...")[0] for text in said[::2]] == [
+        "[1/2] two, about 1 min left",
+        "[2/2] one, less than a minute left",
+    ]
     assert files_of(workshop, recipes) == ["one", "two"]
     assert [path.name for path in workshop.cache.iterdir()] == [found["one"].parent.name]
     said.clear()
@@ -101,37 +106,37 @@ def test_given_assets_then_they_are_used_and_only_the_rest_is_built(
 
 
 def test_given_a_killed_build_then_nothing_looks_finished_and_the_next_one_finishes(tmp_path: Path) -> None:
-    module = a_module(tmp_path / "module")  # nothing compiled yet: there is time to be killed
+    project = a_project(tmp_path / "module")  # nothing compiled yet: there is time to be killed
     workshop = a_workshop(tmp_path)
-    arguments = [sys.executable, "-c", _BUILD, str(module.folder), str(workshop.cache), str(GO)]
+    arguments = [sys.executable, "-c", _BUILD, str(project.folder), str(workshop.cache), str(GO)]
     environment = python_environment()
     with subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL) as builder:
         go = _compiler_of(builder)
         builder.send_signal(signal.SIGKILL)
         builder.wait()
     _wait_until_gone(go)
-    recipe = Recipe("one", module, "./one")
+    recipe = Recipe("one", project, "./one")
     assert workshop.find(recipe) is None
     said = list[str]()
     a_workshop(tmp_path, said).build([recipe])
-    assert subprocess.run([workshop.folder(module) / "one"], capture_output=True, check=True).stderr == b"one\n"
-    assert [path.name for path in workshop.cache.iterdir()] == [workshop.folder(module).name]
+    assert subprocess.run([workshop.folder(project) / "one"], capture_output=True, check=True).stderr == b"one\n"
+    assert [path.name for path in workshop.cache.iterdir()] == [workshop.folder(project).name]
 
 
 def test_given_companions_then_they_lie_beside_the_program(tmp_path: Path, recipes: dict[str, Recipe]) -> None:
     """Also when the sources are gone."""
-    folder = recipes["one"].module.folder
+    folder = recipes["one"].project.folder
     (folder / "thing" / "kinds").mkdir(parents=True)
     (folder / "thing" / "go.mod").write_text("module example.org/thing\n\ngo 1.26\n")
     for name in ("one.yaml", "other.txt"):
         (folder / "thing" / "kinds" / name).write_text("kind: One\n")
     required = "require example.org/thing v0.0.0\n\nreplace example.org/thing => ./thing\n"
     (folder / "go.mod").write_text(f"{_MODULE}\n{required}")
-    module = GoModule(folder, companions=Companions("example.org/thing", "kinds/*.yaml"))
+    project = Project("sample", folder, companions=Companions("example.org/thing", "kinds/*.yaml"))
     workshop = a_workshop(tmp_path)
-    workshop.build([Recipe("one", module, "./one")])
-    assert sorted(path.name for path in workshop.folder(module).iterdir()) == ["one", "one.yaml"]
-    missing = GoModule(folder, companions=Companions("example.org/thing", "kinds/*.json"))
+    workshop.build([Recipe("one", project, "./one")])
+    assert sorted(path.name for path in workshop.folder(project).iterdir()) == ["one", "one.yaml"]
+    missing = Project("sample", folder, companions=Companions("example.org/thing", "kinds/*.json"))
     with pytest.raises(LocalError, match=r"example\.org/thing has no kinds/\*\.json"):
         workshop.build([Recipe("one", missing, "./one")])
     assert workshop.find(Recipe("one", missing, "./one")) is None
@@ -139,19 +144,23 @@ def test_given_companions_then_they_lie_beside_the_program(tmp_path: Path, recip
 
 def test_given_half_a_cache_then_it_is_completed(tmp_path: Path, recipes: dict[str, Recipe]) -> None:
     workshop = a_workshop(tmp_path)
-    folder = workshop.folder(recipes["one"].module)
+    folder = workshop.folder(recipes["one"].project)
+    folder.mkdir()
     (folder / "one").touch()  # empty, as after a crash of the machine
-    (folder / ".building" / "one.4711").write_bytes(b"\x7fELF half a program")
-    (folder.with_name(f"{folder.name}.lock")).touch()
+    scratch = workshop.cache / ".building" / "scratch"
+    scratch.mkdir()
+    (scratch / "one.4711").write_bytes(b"\x7fELF half a program")
+    (workshop.cache / ".removing" / "compiled").mkdir(parents=True)
+    for lock in ("builds.lock", "building.lock"):
+        (workshop.cache / lock).touch()
     workshop.build([recipes["one"]])
     assert subprocess.run([folder / "one"], capture_output=True, check=True).stderr == b"one\n"
-    assert files_of(workshop, recipes) == ["one"]
+    assert [path.name for path in workshop.cache.iterdir()] == [folder.name]
 
 
 def test_given_no_space_then_it_says_how_much_is_needed_and_where_to_get_it(
     tmp_path: Path, recipes: dict[str, Recipe]
 ) -> None:
-    module = recipes["one"].module
     limited = tmp_path / "limited-go"
     limited.write_text(f'#!/bin/sh\n[ "$1" = build ] && ulimit -f 256\nexec {GO} "$@"\n')
     limited.chmod(0o755)
@@ -159,14 +168,14 @@ def test_given_no_space_then_it_says_how_much_is_needed_and_where_to_get_it(
     with pytest.raises(LocalError, match="no space to build one") as caught:
         workshop.build([recipes["one"]])
     assert "XDG_CACHE_HOME" in str(caught.value)
-    assert workshop.find(Recipe("one", module, "./one")) is None
+    assert workshop.find(recipes["one"]) is None
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 def test_given_no_module_proxy_then_it_says_what_could_not_be_fetched(
     tmp_path: Path, recipes: dict[str, Recipe], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = recipes["one"].module.folder
+    folder = recipes["one"].project.folder
     (folder / "go.mod").write_text(f"{_MODULE}\nrequire example.org/thing v1.2.3\n")
     (folder / "go.sum").write_text(
         "example.org/thing v1.2.3 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
@@ -181,10 +190,54 @@ def test_given_no_module_proxy_then_it_says_what_could_not_be_fetched(
 def test_given_sources_that_do_not_compile_then_it_says_where_the_reason_is(
     tmp_path: Path, recipes: dict[str, Recipe]
 ) -> None:
-    (recipes["one"].module.folder / "one" / "main.go").write_text("package main\n\nfunc main() { oops }\n")
+    (recipes["one"].project.folder / "one" / "main.go").write_text("package main\n\nfunc main() { oops }\n")
     with pytest.raises(LocalError, match=r"building one failed; the reason is in (.*)") as caught:
         a_workshop(tmp_path).build([recipes["one"]])
     assert "undefined: oops" in Path(str(caught.value).rpartition(" ")[2]).read_text()
+
+
+def test_given_a_failure_then_what_was_compiled_stays_for_the_next_attempt(
+    tmp_path: Path, recipes: dict[str, Recipe]
+) -> None:
+    workshop, source = a_workshop(tmp_path), recipes["two"].project.folder / "two" / "main.go"
+    good = source.read_text()
+    source.write_text("package main\n\nfunc main() { oops }\n")
+    with pytest.raises(LocalError):
+        workshop.build([recipes["one"], recipes["two"]])
+    assert files_of(workshop, recipes) == ["one"]
+    assert any((workshop.cache / ".building" / "compiled").iterdir())
+    source.write_text(good)
+    workshop.build([recipes["two"]])
+    assert [path.name for path in workshop.cache.iterdir()] == [workshop.folder(recipes["one"].project).name]
+
+
+def test_given_two_builds_at_once_then_each_program_is_built_once_and_the_last_one_clears_away(
+    tmp_path: Path, recipes: dict[str, Recipe]
+) -> None:
+    calls, caches = tmp_path / "calls", tmp_path / "cache" / ".building"
+    counting = tmp_path / "counting-go"
+    counting.write_text(f'#!/bin/sh\n[ "$1" = build ] && echo x >> {calls}\nexec {GO} "$@"\n')
+    counting.chmod(0o755)
+    workshop = Workshop(tmp_path / "cache", lambda: counting, lambda _text, _end: None)
+    with ThreadPoolExecutor() as both:
+        asked = [[recipes["one"], recipes["two"]], [recipes["two"], recipes["one"]]]
+        for build in [both.submit(workshop.build, each) for each in asked]:
+            build.result()
+    assert calls.read_text().count("x") == 2
+    assert files_of(workshop, recipes) == ["one", "two"]
+    assert not caches.exists()
+
+
+def test_given_another_build_under_way_then_go_s_caches_are_left_to_it(
+    tmp_path: Path, recipes: dict[str, Recipe]
+) -> None:
+    workshop = a_workshop(tmp_path)
+    with together(workshop.cache / "builds.lock", when_last=lambda: None):
+        workshop.build([recipes["one"]])
+        workshop.build([])
+        assert (workshop.cache / ".building").exists()
+    workshop.build([recipes["two"]])
+    assert not (workshop.cache / ".building").exists()
 
 
 def test_given_no_module_cache_at_home_then_none_is_left_there(

@@ -34,20 +34,20 @@ def a_go(folder: Path, version: str) -> Path:
 
 
 @pytest.mark.usefixtures("no_index")
-@pytest.mark.parametrize("version", ["go1.26.0", "go1.27.3", "go2.0", "devel go1.28-abcdef"])
+@pytest.mark.parametrize("version", ["go1.26.3", "go1.26.10", "go1.27.3", "go2.0", "devel go1.28-abcdef"])
 def test_given_a_new_go_on_path_then_it_is_used(tmp_path: Path, path: Path, version: str) -> None:
     go = a_go(path, version)
     assert find_go(tmp_path / "cache", print) == go
 
 
 @pytest.mark.usefixtures("no_index")
-@pytest.mark.parametrize("version", ["go1.25.9", "go1.9", None])
+@pytest.mark.parametrize("version", ["go1.25.9", "go1.26.2", "go1.26", "go1.9", None])
 def test_given_no_new_go_and_no_index_then_both_ways_out_are_named(
     tmp_path: Path, path: Path, version: str | None
 ) -> None:
     if version:
         a_go(path, version)
-    with pytest.raises(LocalError, match=r"Go 1\.26 or newer is needed .* put a newer go on PATH or connect"):
+    with pytest.raises(LocalError, match=r"Go 1\.26\.3 or newer is needed .* put a newer go on PATH or connect"):
         find_go(tmp_path / "cache", lambda _text: None)
     assert list((tmp_path / "cache").iterdir()) == []
 

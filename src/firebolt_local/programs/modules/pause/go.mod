@@ -1,3 +1,0 @@
-module firebolt.local/pause
-
-go 1.26.0
