@@ -26,7 +26,7 @@ MISTAKES: Final = (
             ),
             (" or (repair and lacks_pods(current, replicas, situation.uid))", ""),
         ),
-        "scale: 429=1 update fireboltengines/status 1",
+        "image: 429=1 update fireboltengines/status 1",
     ),
     Mistake(
         "an edit rolls that changes nothing of the pods",

@@ -18,13 +18,13 @@ from firebolt_local.campaign.stories.steps import (
     edit_engine,
     edit_instance,
     engine_rests,
-    image,
     knock,
     make_class,
     make_engine,
     make_instance,
     remove_engine,
     remove_instance,
+    slow_image,
 )
 from firebolt_local.errors import LocalError
 
@@ -47,7 +47,7 @@ class Chapter:
 CHAPTERS: Final = (
     Chapter("create", (), make_engine()),
     Chapter("scale", (make_engine(),), edit_engine({"replicas": 3}, replicas=3)),
-    Chapter("image", (make_engine(),), edit_engine(image("engine:next"))),
+    Chapter("image", (make_engine(),), edit_engine(slow_image("engine:next"))),
     Chapter("class", (make_class(), make_engine(engineClassRef=CLASS)), edit_class()),
     Chapter("stop", (make_engine(),), edit_engine({"replicas": 0}, replicas=0)),
     Chapter("park", (make_engine(),), edit_engine({"autoStop": _SLEEPY}, replicas=0)),

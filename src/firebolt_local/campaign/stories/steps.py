@@ -99,8 +99,10 @@ def edit_instance() -> Step:
     return Step(lambda place: place.edit(FIREBOLT_INSTANCES, INSTANCE, {"spec": change}), instance_rests)
 
 
-def image(name: str) -> Manifest:
-    return {"template": {"spec": {"containers": [{"name": "engine", "image": name}]}}}
+def slow_image(name: str) -> Manifest:
+    """Its pods take a moment to get ready: whoever does not wait for them is found out, however slow it is itself."""
+    metadata = {"annotations": {"sim.firebolt.io/ready-after": "3s"}}
+    return {"template": {"metadata": metadata, "spec": {"containers": [{"name": "engine", "image": name}]}}}
 
 
 def remove_engine() -> Step:
