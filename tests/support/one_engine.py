@@ -130,6 +130,7 @@ class OneEngine:
     instance: Manifest = field(default_factory=lambda: INSTANCE)
     answered: Callable[[Key], None] = lambda _key: None
     max_rolling: int = 0
+    most_cpu: str = ""  # that an engine may ask for
     api: MemoryApi = field(init=False)
     lane: ScrapeLane = field(init=False)
     listeners: ListenerReader = field(init=False)
@@ -167,7 +168,7 @@ class OneEngine:
             clock=self.clock,
             settings=EngineSettings(
                 images=EngineImages(engine="engine:1", ui="ui:1"),
-                bounds=parse_bounds(cpu="", memory="", ephemeral_storage=""),
+                bounds=parse_bounds(cpu=self.most_cpu, memory="", ephemeral_storage=""),
                 drain_settle=timedelta(0),
                 max_rolling=self.max_rolling,
             ),

@@ -19,9 +19,10 @@ from firebolt_operator.engine.encryption import EngineEncryption
 from firebolt_operator.engine.inherited_settings import effective_progress_deadline
 from firebolt_operator.engine.inputs import ClassInfo, EngineSettings, InstanceInfo, PresetInfo
 from firebolt_operator.engine.observe.observer import Observer
-from firebolt_operator.errors import TransientError
+from firebolt_operator.errors import TransientError, UnreadableError
 from firebolt_operator.policy.field_errors import FieldError, aggregate
 from firebolt_operator.reconciling.memo import LastValueMemo
+from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.reconciling.warner import Warner
 from firebolt_operator.refs import Ref, Warn
 from firebolt_operator.runtime.cache import Cache
@@ -49,7 +50,8 @@ class Met:
     """What the decision rests on besides the engine itself."""
 
     engine_class: ClassInfo | None
-    preset: PresetInfo | None = None  # looked up where anything may be rendered
+    preset: PresetInfo | None = None
+    is_preset_fit: bool = True  # else what its class comes to is not known either
     instance: InstanceInfo
     drain: DrainRules
     terms: Terms
@@ -89,7 +91,10 @@ class Preconditions:
     encryption: EngineEncryption
 
     async def check(self, engine: FireboltEngine, spec: EngineSpec) -> Met | Blocked:
-        found = await self._class(engine, spec)
+        try:
+            found = await self._class(engine, spec)
+        except UnreadableError as err:
+            found = _meanwhile(engine, EngineReason.CLASS_UNREADY, err)
         inherited = found if isinstance(found, ClassInfo) else None
         terms = Terms(
             to_mend=spec_problems(spec, inherited, self.settings.bounds),
@@ -99,7 +104,10 @@ class Preconditions:
             terms = _lacking_class(found, terms)
             if _is_gated(engine):
                 return _without_class(found, terms, await self._instance(engine, spec))
-        preset = self._preset(engine, spec) if _is_gated(engine) else None
+        try:
+            preset = self._preset(engine, spec)
+        except UnreadableError as err:
+            preset = _meanwhile(engine, EngineReason.PRESET_UNREADY, err)
         for each in (found, preset):
             if isinstance(each, Refusal) and _is_gated(engine):
                 return Blocked(terms=terms, refusal=each)
@@ -113,6 +121,7 @@ class Preconditions:
         met = Met(
             engine_class=inherited,
             preset=preset if isinstance(preset, PresetInfo) else None,
+            is_preset_fit=not isinstance(preset, Refusal),
             instance=instance,
             drain=drain,
             terms=terms,
@@ -178,7 +187,8 @@ class Preconditions:
         return await self.encryption.added(engine, instance, found, is_live=is_live)
 
     async def _with_template(self, engine: FireboltEngine, spec: EngineSpec, met: Met) -> Met | Blocked:
-        inherited, preset, instance, bounds = met.engine_class, met.preset, met.instance, self.settings.bounds
+        inherited = met.engine_class if met.is_preset_fit else None
+        preset, instance, bounds = met.preset, met.instance, self.settings.bounds
         verdict = self.verdicts.value(
             engine.metadata.uid,
             (spec, inherited, preset, instance.protected_secrets),
@@ -203,6 +213,13 @@ class Preconditions:
 def _is_gated(engine: FireboltEngine) -> bool:
     """The other phases finish a rollout that is rendered already, and know nothing of the instance."""
     return engine.status.phase in gates.GATED_PHASES
+
+
+def _meanwhile(engine: FireboltEngine, reason: EngineReason, err: UnreadableError) -> Refusal:
+    """What cannot be decoded holds up whoever would be rendered with it, and nobody else."""
+    if _is_gated(engine):
+        raise err
+    return Refusal(Verdict(status="False", reason=reason, message=str(err)))
 
 
 def _without_class(missing: Missing, terms: Terms, instance: InstanceInfo | Refusal) -> Blocked:

@@ -77,6 +77,12 @@ def make_preset_unreadable(engine: OneEngine) -> None:
     engine.caches.presets.written(ref, SetAside(msgspec.json.encode({"metadata": metadata})))
 
 
+def make_class_unreadable(engine: OneEngine) -> None:
+    ref = Ref(FIREBOLT_ENGINE_CLASSES, NAMESPACE, "big")
+    metadata = engine.api.objects[ref]["metadata"] | {"resourceVersion": "1000"}
+    engine.caches.engine_classes.written(ref, SetAside(msgspec.json.encode({"metadata": metadata})))
+
+
 @pytest.mark.parametrize("phase", ["switching", "draining", "cleaning"])
 @pytest.mark.parametrize(
     ("lose", "word", "kind"),
@@ -85,6 +91,7 @@ def make_preset_unreadable(engine: OneEngine) -> None:
         pytest.param(break_class, "FireboltEngineClassUnready", "Ready", id="the-class-is-bad"),
         pytest.param(break_preset, "FireboltEnginePresetUnready", "Ready", id="the-preset-is-bad"),
         pytest.param(make_preset_unreadable, "Unreadable", "Stalled", id="the-preset-cannot-be-read"),
+        pytest.param(make_class_unreadable, "Unreadable", "Stalled", id="the-class-cannot-be-read"),
     ],
 )
 async def test_a_rollout_under_way_comes_to_its_end_and_only_then_waits(
@@ -104,6 +111,43 @@ async def test_a_rollout_under_way_comes_to_its_end_and_only_then_waits(
     await one_pass(engine, reconciler)
     assert reason(engine, kind) == word
     assert found(engine).status.phase == "stable"
+
+
+def asks_for(cpu: str) -> Manifest:
+    return {"template": {"spec": {"containers": [{"name": "engine", "resources": {"limits": {"cpu": cpu}}}]}}}
+
+
+@pytest.mark.parametrize("phase", ["switching", "draining", "cleaning"])
+@pytest.mark.parametrize(
+    "lose",
+    [
+        pytest.param(lambda _engine: None, id="nothing-happens"),
+        pytest.param(break_preset, id="the-preset-turns-bad"),
+        pytest.param(make_preset_unreadable, id="the-preset-cannot-be-read"),
+    ],
+)
+async def test_what_a_preset_hides_of_a_class_holds_up_nobody(phase: str, lose: Any) -> None:
+    engine = OneEngine(most_cpu="32")
+    reconciler = EngineReconciler(engine.dependencies())
+    share(engine, FIREBOLT_ENGINE_CLASSES, "big", asks_for("64"))
+    share(engine, FIREBOLT_ENGINE_PRESETS, "firebolt", asks_for("8"))
+    await engine.come_to_rest(reconciler.reconcile, engineClassRef="big")
+    engine.edit(uiSidecar=True)
+    await one_pass(engine, reconciler)
+    await until_phase(engine, reconciler, phase)
+    lose(engine)
+    await until_phase(engine, reconciler, "stable")
+    assert found(engine).status.active_generation == 1
+
+
+async def test_a_class_that_asks_for_too_much_is_told_to_its_engine() -> None:
+    engine = OneEngine(most_cpu="32")
+    reconciler = EngineReconciler(engine.dependencies())
+    share(engine, FIREBOLT_ENGINE_CLASSES, "big", asks_for("8"))
+    await engine.come_to_rest(reconciler.reconcile, engineClassRef="big")
+    share(engine, FIREBOLT_ENGINE_CLASSES, "big", asks_for("64"), generation=2)
+    await one_pass(engine, reconciler)
+    assert reason(engine) == "ResourceBoundsExceeded"
 
 
 async def test_a_lost_class_is_told_while_the_rollout_goes_on() -> None:
