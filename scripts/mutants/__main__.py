@@ -55,7 +55,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="modules whose path has this in it")
+    parser.add_argument("--only", default="", help="modules whose path has this, or one of these (a,b), in it")
     parser.add_argument("--all", action="store_true", help="every mutant, not a sample")
     parser.add_argument("--sample", type=int, default=1000, metavar="N", help="so many mutants (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample: another one, another sample")

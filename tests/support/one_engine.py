@@ -46,6 +46,7 @@ class MemoryApi:
     caches: EngineCaches
     objects: dict[Ref, Manifest] = field(default_factory=dict[Ref, Manifest])
     requests: list[str] = field(default_factory=list[str])
+    events: list[Manifest] = field(default_factory=list[Manifest])
     _version: int = 0
 
     async def get(self, ref: Ref, /) -> Manifest | None:
@@ -65,6 +66,7 @@ class MemoryApi:
 
     async def create(self, manifest: Manifest, /) -> Manifest:
         self.requests.append(f"create {manifest['kind']}")
+        self.events.append(manifest)
         spoil()
         return manifest
 

@@ -12,7 +12,7 @@ from tests.api.admission.place import Place, running_place
 from tests.support.admission.all_cases import each
 from tests.support.admission.case import Case, count_errors, in_order
 from tests.support.admission.deletions import Deletion, each_deletion
-from tests.support.admission.world import make_engines, make_world, remove_engines, tell
+from tests.support.admission.world import make_engines, make_world, preset_beside, remove_engines, tell
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def stored_before(judge: Place, case: Case) -> Manifest | None:
     judge.made(case.manifest("it", judge.namespace, case.before))
     if case.status:
         tell(judge.plane.http, case.kind, judge.namespace, "it", case.status)
-    return judge.found(case.kind, "it")
+    return judge.found(case.kind, case.name("it"))
 
 
 def assert_warned(case: Case, headers: list[str]) -> None:
@@ -52,6 +52,11 @@ def assert_warned(case: Case, headers: list[str]) -> None:
 
 @each()
 def test_the_door_says(judge: Place, case: Case) -> None:
+    with preset_beside(judge.plane.http, judge.namespace, case):
+        assert_answered(judge, case)
+
+
+def assert_answered(judge: Place, case: Case) -> None:
     stored = stored_before(judge, case)
     try:
         if case.is_accepted and stored is None:
@@ -70,10 +75,10 @@ def test_the_door_says(judge: Place, case: Case) -> None:
         assert in_order(message, case.refused), message
         assert count_errors(message) == len(case.refused), message
         assert all(words in message for words in case.says), message
-        assert judge.found(case.kind, "it") == stored
+        assert judge.found(case.kind, case.name("it")) == stored
     finally:
         if stored:
-            judge.delete(case.kind, "it")
+            judge.delete(case.kind, case.name("it"))
 
 
 @each_deletion

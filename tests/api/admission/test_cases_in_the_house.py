@@ -12,7 +12,6 @@ import pytest
 import pytest_asyncio
 
 from firebolt_local.cluster.control_plane import ControlPlane
-from firebolt_local.cluster.kube_http import MERGE_PATCH
 from firebolt_local.testing.namespaces import empty_namespace, make_namespace
 from firebolt_operator.api.conditions import Condition as Found
 from firebolt_operator.api.conditions import find_condition
@@ -22,15 +21,25 @@ from firebolt_operator.runtime.cache import Cache
 from tests.api.engine import running as engines
 from tests.api.instance import running as instances
 from tests.support.admission.all_cases import each
-from tests.support.admission.case import BOUNDS, Case, Condition, Dropped, in_order
+from tests.support.admission.case import BOUNDS, Case, Condition, Dropped, an_object, in_order
 from tests.support.admission.deletions import Deletion, each_deletion
-from tests.support.admission.world import make_engines, make_world, path_of, remove_engines, tell
+from tests.support.admission.world import (
+    discard,
+    make_engines,
+    make_world,
+    path_of,
+    preset_beside,
+    remove_engines,
+    tell,
+)
 from tests.support.crds import install_crds
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENGINES: Final = "FireboltEngine"
 CLASSES: Final = "FireboltEngineClass"
 INSTANCES: Final = "FireboltInstance"
+PRESETS: Final = "FireboltEnginePreset"
+CLUSTER_CLASSES: Final = "ClusterFireboltEngineClass"
 AT_REST = {"Stopped", "InstanceNotReady"}  # an instance may well come later
 REFUSING = {"TemplateRejected", "SpecInvalid", "EnsureFailed", "AuthSpecInvalid", "TLSSpecInvalid"}
 FEATURES = ("AuthReady", "EngineTLSReady", "GatewayTLSReady", "MetadataReady")
@@ -50,7 +59,8 @@ class House:
     def write(self, case: Case) -> tuple[int, str, str]:
         """How it ended, what was answered, and the name of what was written."""
         self.written += 1
-        name, namespace = f"case{self.written}", self.namespace(case.kind)
+        namespace = self.namespace(case.kind)
+        name = case.name(f"{namespace}-{self.written}" if case.kind == CLUSTER_CLASSES else f"case{self.written}")
         before = case.manifest(name, namespace, _cheap(case.spec if case.before is None else case.before))
         code, answer = self._send("POST", path_of(case.kind, namespace), before)
         if case.before is None or code != http.client.CREATED:
@@ -92,20 +102,31 @@ class House:
         return list(found.status.conditions)
 
     def _cache(self, kind: str) -> Cache[Any]:
+        """A class of the cluster has no status: the engine that names it speaks for it."""
+        caches = self.engines.caches
         if kind == INSTANCES:
             return self.instances.caches.instances
-        return self.engines.caches.engines if kind == ENGINES else self.engines.caches.engine_classes
+        if kind == PRESETS:
+            return caches.presets
+        return caches.engine_classes if kind == CLASSES else caches.engines
 
     def is_told(self, reason: str, name: str) -> bool:
         path = f"/apis/events.k8s.io/v1/namespaces/{self.namespace(ENGINES)}/events"
         items = self.plane.http.get(path)["items"]
         return any(item["reason"] == reason and item["regarding"]["name"] == name for item in items)
 
+    def name_in_engine(self, name: str) -> None:
+        """By an engine of the same name."""
+        engine = an_object(ENGINES, name, self.engines.namespace, {"instanceRef": "inst", "engineClassRef": name})
+        engine["spec"]["replicas"] = 0
+        self.plane.http.create(path_of(ENGINES, self.engines.namespace), engine)
+
     def discard(self, kind: str, name: str) -> None:
         """At once: the controllers have enough to do."""
-        path, http = path_of(kind, self.namespace(kind), name), self.plane.http.patient()
-        http.text("DELETE", path)
-        http.text("PATCH", path, json.dumps({"metadata": {"finalizers": None}}), MERGE_PATCH)
+        http = self.plane.http.patient()
+        if kind == CLUSTER_CLASSES:
+            discard(http, ENGINES, self.engines.namespace, name)
+        discard(http, kind, self.namespace(kind), name)
 
 
 def _cheap(spec: Manifest) -> Manifest:
@@ -145,9 +166,16 @@ async def stored(house: House, case: Case) -> AsyncGenerator[str]:
         await asyncio.to_thread(house.discard, case.kind, name)
 
 
-@each(ENGINES, CLASSES)
-async def test_engines_and_classes_say(house: House, case: Case) -> None:
+@each(ENGINES, CLASSES, PRESETS, CLUSTER_CLASSES)
+async def test_engines_and_what_they_share_say(house: House, case: Case) -> None:
+    with preset_beside(house.plane.http, house.namespace(ENGINES), case):
+        await assert_told(house, case)
+
+
+async def assert_told(house: House, case: Case) -> None:
     async with stored(house, case) as name:
+        if case.kind == CLUSTER_CLASSES and not case.schema:
+            await asyncio.to_thread(house.name_in_engine, name)
         if await is_refused(house, case, name):
             return
         await house.until(case.kind, name, is_in_use)

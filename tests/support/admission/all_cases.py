@@ -4,10 +4,10 @@ from typing import Final
 
 import pytest
 
-from tests.support.admission import auth, classes, components, engines, tls
+from tests.support.admission import auth, classes, components, engines, shared, tls
 from tests.support.admission.case import Kind
 
-CASES: Final = (*engines.ROWS, *classes.ROWS, *components.ROWS, *auth.ROWS, *tls.ROWS)
+CASES: Final = (*engines.ROWS, *classes.ROWS, *shared.ROWS, *components.ROWS, *auth.ROWS, *tls.ROWS)
 
 
 def each(*kinds: Kind) -> pytest.MarkDecorator:

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from firebolt_operator.api.names import GROUP, VERSION
+from firebolt_operator.api.names import GROUP, PRESET_NAME, VERSION
 from firebolt_operator.refs import Manifest
 
-Kind = Literal["FireboltEngine", "FireboltEngineClass", "FireboltInstance"]
+Kind = Literal[
+    "FireboltEngine", "FireboltEngineClass", "FireboltEnginePreset", "ClusterFireboltEngineClass", "FireboltInstance"
+]
 BOUNDS: Final = {"cpu": "32", "memory": "256Gi"}
 """What the administrator allows wherever cases are tried."""
 
@@ -46,6 +48,7 @@ class Case:
     kind: Kind
     spec: Manifest
     before: Manifest | None = None  # an edit of this spec; None: a creation
+    preset: Manifest | None = None  # the spec of the namespace's preset meanwhile
     status: Manifest = field(default_factory=dict[str, Any])  # of the object before the edit
     refused: tuple[str, ...] = ()  # path and kind of every error, in order
     says: tuple[str, ...] = ()  # more words of the refusal
@@ -71,12 +74,16 @@ class Case:
             return ()
         return self.refused if self.without.names is None else self.without.names
 
+    def name(self, wanted: str) -> str:
+        """Where one is prescribed, that."""
+        return PRESET_NAME if self.kind == "FireboltEnginePreset" else wanted
+
     def manifest(self, name: str, namespace: str, spec: Manifest | None = None) -> Manifest:
-        return an_object(self.kind, name, namespace, self.spec if spec is None else spec)
+        return an_object(self.kind, self.name(name), namespace, self.spec if spec is None else spec)
 
 
 def an_object(kind: str, name: str, namespace: str, spec: Manifest) -> Manifest:
-    metadata = {"name": name, "namespace": namespace}
+    metadata = {"name": name} if kind.startswith("Cluster") else {"name": name, "namespace": namespace}
     return {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind, "metadata": metadata, "spec": spec}
 
 

@@ -36,6 +36,12 @@ CLASSES: Final[dict[str, Manifest]] = {
     "lengthy": {"template": {}, "customEngineConfig": {"theirs": [0] * 100_000}},
 }
 """Made before webhooks are there: what is wrong with them was not refused."""
+CLUSTER_CLASSES: Final[dict[str, Manifest]] = {
+    "everybodys": {"template": {}},
+    "everybodys-costly": {"template": resources(limits={"cpu": "64"})},
+    "plain": {"template": resources(limits={"cpu": "64"})},
+}
+"""Of the whole cluster; one has the name of a class of the namespace."""
 REJECTED: Final = Condition(type="Ready", reason="TemplateRejected")
 EXCEEDED: Final = Condition(type="Ready", reason="ResourceBoundsExceeded")
 POLICY: Final[Manifest] = {"activeReplicas": 1}
@@ -50,8 +56,14 @@ def spec(template: Manifest | None = None, **fields: Any) -> Manifest:
     return {"instanceRef": "inst", "replicas": 0, **given, **fields}
 
 
-def accepted(name: str, template: Manifest | None = None, warns: tuple[str, ...] = (), **fields: Any) -> Case:
-    return Case(id=name, kind="FireboltEngine", spec=spec(template, **fields), warns=warns)
+def accepted(
+    name: str,
+    template: Manifest | None = None,
+    warns: tuple[str, ...] = (),
+    preset: Manifest | None = None,
+    **fields: Any,
+) -> Case:
+    return Case(id=name, kind="FireboltEngine", spec=spec(template, **fields), warns=warns, preset=preset)
 
 
 def refused(
@@ -60,10 +72,17 @@ def refused(
     without: Without,
     template: Manifest | None = None,
     says: tuple[str, ...] = (),
+    preset: Manifest | None = None,
     **fields: Any,
 ) -> Case:
     return Case(
-        id=name, kind="FireboltEngine", spec=spec(template, **fields), refused=errors, without=without, says=says
+        id=name,
+        kind="FireboltEngine",
+        spec=spec(template, **fields),
+        refused=errors,
+        without=without,
+        says=says,
+        preset=preset,
     )
 
 
@@ -78,6 +97,7 @@ def _env(name: str) -> list[Manifest]:
 CLASS_ROWS: Final = (
     accepted("no class"),
     accepted("a class", engineClassRef="plain"),
+    accepted("a class of the cluster", engineClassRef="everybodys"),
     refused(
         "no such class",
         ('spec.engineClassRef: Not found: "nowhere"',),
@@ -131,6 +151,30 @@ BOUNDS_ROWS: Final = (
         says=(
             'maximum 32 (inherited from FireboltEngineClass "costly"; set spec.template on this engine to override)',
         ),
+    ),
+    refused(
+        "more cpu by a class of the cluster",
+        invalid(CPU),
+        EXCEEDED,
+        engineClassRef="everybodys-costly",
+        says=('(inherited from ClusterFireboltEngineClass "everybodys-costly"; set spec.template on this engine',),
+    ),
+    refused(
+        "more cpu by its preset",
+        invalid(CPU),
+        EXCEEDED,
+        preset={"template": resources(limits={"cpu": "64"})},
+        says=('(inherited from FireboltEnginePreset "firebolt"; set spec.template on this engine to override)',),
+    ),
+    accepted(
+        "less by its preset than by its class",
+        preset={"template": resources(limits={"cpu": "8"})},
+        engineClassRef="costly",
+    ),
+    accepted(
+        "less than its preset",
+        resources(limits={"cpu": "8"}),
+        preset={"template": resources(limits={"cpu": "64"})},
     ),
     accepted("less than its class", resources(limits={"cpu": "8"}), engineClassRef="costly"),
     accepted("neither engine nor class ask", pod(nodeSelector={"a": "b"}), engineClassRef="plain"),
@@ -243,6 +287,16 @@ SECRET_ROWS: Final = (
         engineClassRef="stealing",
     ),
     accepted("a Secret in a volume of its class is left out", engineClassRef="showing"),
+    refused(
+        "a Secret in the environment of its preset",
+        forbidden("FireboltEnginePreset[firebolt].spec.template.spec.initContainers[0]"),
+        REJECTED,
+        preset={"template": pod(initContainers=[templates.reading("first", SIGNING_KEY)])},
+    ),
+    accepted(
+        "a Secret in a volume of its preset is left out",
+        preset={"template": pod(volumes=[templates.secret_volume("v", SIGNING_KEY)])},
+    ),
 )
 SETTING_ROWS: Final = (
     refused(

@@ -22,6 +22,7 @@ from firebolt_operator.kube.set_aside import SetAside
 from firebolt_operator.manifests.releases import FLOOR
 from firebolt_operator.reconciling.verdicts import Verdict
 from firebolt_operator.refs import Manifest, Ref, Resource
+from firebolt_operator.runtime.work_queue import Priority
 from tests.support.identity import identity_step
 from tests.support.instances import ID, an_instance
 
@@ -214,10 +215,17 @@ async def test_an_engine_that_nobody_can_read_is_told() -> None:
     server = Server()
     broken = SetAside(body(FIREBOLT_ENGINES, "deep", {}, labels={"team": "mine"}))
     server.engines.append(broken)
-    assert 'cannot resolve engine "deep" image' in await server.said()
+    told = 'ImageResolveFailed: cannot resolve engine "deep" image: the engine cannot be decoded'
+    assert await server.said() == told
     server.caches.engines.written(Ref(FIREBOLT_ENGINES, "ns", "deep"), broken)
-    assert 'cannot resolve engine "deep" image' in await server.said()
+    assert await server.said() == told
     assert server.lists == 1
+
+
+async def test_an_engine_that_is_no_engine_is_told() -> None:
+    server = Server()
+    server.engines.append(body(FIREBOLT_ENGINES, "odd", {"instanceRef": ["no", "name"]}))
+    assert (await server.said()).startswith('ImageResolveFailed: cannot resolve engine "odd" image: ')
 
 
 @pytest.mark.parametrize(
@@ -256,6 +264,35 @@ def test_a_change_of_an_image_brings_the_instances_that_wait_for_one() -> None:
     assert list(waiting.engine_changed(engine, engine)) == []
     assert [key for key, _ in waiting.class_changed(old, edited)] == [("ns", "inst")]
     assert list(waiting.class_changed(old, old)) == []
+
+
+def test_a_preset_and_a_class_of_the_cluster_bring_the_instances_of_their_engines() -> None:
+    server = Server()
+    server.has_preset(OLD)
+    server.has_cluster_class("old", OLD)
+    server.has("one", engineClassRef="old")
+    server.has("two", instanceRef="another")
+    learn(server, ID, version=2)
+    waiting = ImageWatches(server.caches.engines, server.caches.instances)
+    [preset], [old] = server.caches.presets.values(), server.caches.cluster_classes.values()
+    edited = msgspec.structs.replace(old, metadata=msgspec.structs.replace(old.metadata, generation=9))
+    wanted = [(("ns", "inst"), Priority.EVENT)]
+    for before, after in ((None, preset), (preset, None), (preset, preset)):
+        assert list(waiting.preset_changed(before, after)) == wanted
+    for earlier, later in ((None, old), (old, None), (old, edited)):
+        assert list(waiting.cluster_class_changed(earlier, later)) == wanted
+    assert list(waiting.cluster_class_changed(old, old)) == []
+    assert list(waiting.preset_changed(None, None)) == list(waiting.cluster_class_changed(None, None)) == []
+
+
+def test_a_class_that_goes_brings_the_instances_of_its_engines() -> None:
+    server = Server()
+    server.has_class("old", OLD)
+    server.has("one", engineClassRef="old")
+    learn(server, ID, version=2)
+    [old] = server.caches.engine_classes.values()
+    waiting = ImageWatches(server.caches.engines, server.caches.instances)
+    assert list(waiting.class_changed(old, None)) == [(("ns", "inst"), Priority.EVENT)]
 
 
 def learn(server: Server, instance_id: str, *, version: int) -> None:

@@ -22,3 +22,10 @@ async def test_an_engine_of_which_only_metadata_can_be_had_is_counted() -> None:
     assert await fetch_bound_engines(CLASS_GUARD, CLASS, reader) == 1
     reader.objects["ns", "c"] = metadata_alone(an_engine("c", "another"))
     assert await fetch_bound_engines(CLASS_GUARD, CLASS, reader) == 2
+
+
+async def test_one_that_is_no_engine_is_counted_once() -> None:
+    reader = MemoryReader()
+    reader.objects["ns", "a"] = an_engine("a", "large")
+    reader.objects["ns", "b"] = b'{"metadata":{"name":"b","namespace":"ns"},"spec":{"instanceRef":["no","name"]}}'
+    assert await fetch_bound_engines(CLASS_GUARD, CLASS, reader) == 2

@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from firebolt_operator.api.cluster_engine_class import ClusterEngineClassSpec, ClusterFireboltEngineClass
 from firebolt_operator.api.engine_class import EngineClassSpec, FireboltEngineClass
 from firebolt_operator.api.engine_preset import EnginePresetSpec
 from firebolt_operator.api.instance import FireboltInstance
+from firebolt_operator.api.model import ObjectMeta
 from firebolt_operator.api.resources import FIREBOLT_ENGINE_CLASSES, FIREBOLT_INSTANCES
 from firebolt_operator.engine.decide.gates import (
     GATED_PHASES,
@@ -114,6 +116,27 @@ class TestClass:
         place = '"big" in namespace "ns"'
         text = f"FireboltEngineClass referenced by spec.engineClassRef is not Ready: {place}: {problem}"
         found = class_gate(CLASS, self.a_class(*conditions, template={"spec": {"hostname": "x"}}))
+        assert found == Refusal(Verdict(status="False", reason="FireboltEngineClassUnready", message=text))
+
+    def test_given_a_class_of_the_cluster_then_its_template_is_all_there_is_to_inherit(self) -> None:
+        size: Manifest = {"metadata": {"labels": {"size": "xl"}}}
+        metadata = ObjectMeta(name="big", generation=4)
+        shared = ClusterFireboltEngineClass(metadata=metadata, spec=ClusterEngineClassSpec(template=size))
+        kind = "ClusterFireboltEngineClass"
+        assert class_gate(CLASS, shared) == ClassInfo(
+            name="big", spec=EngineClassSpec(template=size), generation=4, kind=kind
+        )
+        assert class_gate(CLASS, ClusterFireboltEngineClass(metadata=metadata)) == ClassInfo(
+            name="big", spec=EngineClassSpec(template={}), generation=4, kind=kind
+        )
+
+    def test_given_a_bad_class_of_the_cluster_then_engines_are_blocked_whatever_its_namespace(self) -> None:
+        spec = ClusterEngineClassSpec(template={"spec": {"hostname": "x"}})
+        found = class_gate(CLASS, ClusterFireboltEngineClass(metadata=ObjectMeta(name="big"), spec=spec))
+        text = (
+            'FireboltEngineClass referenced by spec.engineClassRef is not Ready: ClusterFireboltEngineClass "big":'
+            " spec.template.spec.hostname: Forbidden: hostname is owned by the operator"
+        )
         assert found == Refusal(Verdict(status="False", reason="FireboltEngineClassUnready", message=text))
 
 

@@ -39,7 +39,8 @@ def test_without_a_preset_an_engine_goes_on_unless_it_requires_one() -> None:
     assert preset_gate("ns", None, is_required=False) is None
     refused = preset_gate("ns", None, is_required=True)
     assert isinstance(refused, Refusal)
-    assert (refused.ready.reason, refused.ready.message) == (
+    assert (refused.ready.status, refused.ready.reason, refused.ready.message) == (
+        "False",
         "FireboltEnginePresetRequired",
         'FireboltEnginePreset is required in this namespace: namespace "ns" has no FireboltEnginePreset',
     )

@@ -12,6 +12,8 @@ from firebolt_operator.instance.decide.identity import (
     canonical_verdict,
     is_looked_at,
     obstacle,
+    refused,
+    unresolved,
 )
 from firebolt_operator.manifests.releases import FLOOR
 from firebolt_operator.reconciling.verdicts import Verdict
@@ -36,6 +38,16 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
 )
 def test_which_id_is_to_be_rewritten(instance_id: str, expected: Verdict | None) -> None:
     assert canonical_verdict(instance_id) == expected
+
+
+def test_what_is_said_of_an_id_that_stays() -> None:
+    assert Verdict("True", "Canonical", "spec.id is a lowercase Crockford ULID") == CANONICAL
+    assert Verdict("True", "Canonical", "spec.id is not a Crockford ULID; nothing to canonicalize") == FREE_FORM
+
+
+def test_what_is_said_of_an_id_that_cannot_be_rewritten() -> None:
+    assert unresolved("no such class") == Verdict("False", "ImageResolveFailed", "no such class")
+    assert refused("01j", "no") == Verdict("False", "UpdateRejected", 'spec.id could not be canonicalized to "01j": no')
 
 
 def test_a_line_break_is_no_part_of_an_id() -> None:
