@@ -38,7 +38,7 @@ from firebolt_operator.runtime.objects import Key
 from firebolt_operator.runtime.resting import RestingPasses
 from firebolt_operator.runtime.work_queue import WorkQueue
 from tests.support.auth_step import auth_step
-from tests.support.identity import identity_step
+from tests.support.identity import ENGINE_IMAGE, identity_step
 from tests.support.tls_step import tls_step
 
 SECONDS = 60.0
@@ -146,10 +146,12 @@ class Operator:
 
 
 @asynccontextmanager
-async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[Operator]:
+async def running_operator(
+    kubeconfig: Path, namespace: str, *, engine_image: str = ENGINE_IMAGE
+) -> AsyncGenerator[Operator]:
     requests, clock, rng = Requests(), MovedClock(), random.Random(1)
     async with KubeClient.from_credentials(load_credentials(str(kubeconfig), {}), recorder=requests) as client:
-        operator = _operator(client, namespace, requests, clock, rng)
+        operator = _operator(client, namespace, engine_image, requests, clock)
         controller = Controller(
             settings=ControllerSettings(name=CONTROLLER_INSTANCE, describe=lambda key: {"name": key[1]}, workers=2),
             reconcile=operator.reconcile,
@@ -166,8 +168,9 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
         waiting = ImageWatches(engines.engines, caches.instances)
         controller.watches(engines.engines, waiting.engine_changed)
         controller.watches(engines.engine_classes, waiting.class_changed)
+        controller.watches(engines.cluster_classes, waiting.cluster_class_changed)
         controller.watches(engines.presets, waiting.preset_changed)
-        inherited = (engines.engines, engines.engine_classes, engines.presets)
+        inherited = (engines.engines, engines.engine_classes, engines.cluster_classes, engines.presets)
         followed: list[Any] = [caches.instances, *inherited, *caches.own()]
         informers = [Informer(cache, client, clock, rng) for cache in followed]
         for informer in informers:
@@ -190,9 +193,7 @@ async def running_operator(kubeconfig: Path, namespace: str) -> AsyncGenerator[O
         await asyncio.sleep(0.2)
 
 
-def _operator(
-    client: KubeClient, namespace: str, requests: Requests, clock: MovedClock, rng: random.Random
-) -> Operator:
+def _operator(client: KubeClient, namespace: str, engine_image: str, requests: Requests, clock: MovedClock) -> Operator:
     engines = engine_caches((namespace,), "")
     caches = instance_caches(engines.instances, (namespace,))
     queue: WorkQueue[Key] = WorkQueue(clock, Silent())
@@ -201,7 +202,7 @@ def _operator(
     dependencies = InstanceDependencies(
         caches=caches,
         secrets=SecretWatches(
-            "referenced secrets", decode_secret, Following(reader=client, clock=clock, rng=rng), queue.add
+            "referenced secrets", decode_secret, Following(reader=client, clock=clock, rng=random.Random(1)), queue.add
         ),
         reader=client,
         writer=client,
@@ -212,7 +213,7 @@ def _operator(
         ),
         recorder=InstanceMetrics(metrics, clock),
         auth=auth,
-        identity=identity_step(client, client, engines),
+        identity=identity_step(client, client, engines, engine_image=engine_image),
         tls=tls_step(client, client, clock, auth),
         clock=clock,
         blueprints=MemoisedRenderers(IMAGES),
