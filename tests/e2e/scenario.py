@@ -43,14 +43,23 @@ class Scenario:
     _made: list[Ref] = field(default_factory=list[Ref])
 
     async def make_engine(self, name: str, *, replicas: int = 2, **spec: Any) -> None:
-        await self._make(FIREBOLT_ENGINES, name, {"instanceRef": self.instance, "replicas": replicas, **spec})
+        await self.make(FIREBOLT_ENGINES, name, {"instanceRef": self.instance, "replicas": replicas, **spec})
 
     async def make_resting_engine(self, name: str, *, replicas: int = 2, **spec: Any) -> None:
         await self.make_engine(name, replicas=replicas, **spec)
         await self.at_rest(name, replicas)
 
     async def make_class(self, name: str, template: Manifest) -> None:
-        await self._make(FIREBOLT_ENGINE_CLASSES, name, {"template": template})
+        await self.make(FIREBOLT_ENGINE_CLASSES, name, {"template": template})
+
+    async def make(self, resource: Resource, name: str, spec: Manifest) -> None:
+        metadata = {"name": name, "namespace": self.namespace}
+        ref = self.ref(resource, name)
+        if ref not in self._made:
+            self._made.append(ref)
+        await self.client.create(
+            {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
+        )
 
     async def edit(self, engine: str, **spec: Any) -> int:
         """Answers which edit this is, for `at_rest`."""
@@ -137,15 +146,6 @@ class Scenario:
         await self.until(lambda: not any(self.informer.get(*_key(ref)) for ref in engines), "engines to be gone")
         for ref in self._made:
             await self.delete(ref)
-
-    async def _make(self, resource: Resource, name: str, spec: Manifest) -> None:
-        metadata = {"name": name, "namespace": self.namespace}
-        ref = self.ref(resource, name)
-        if ref not in self._made:
-            self._made.append(ref)
-        await self.client.create(
-            {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
-        )
 
 
 def _key(ref: Ref) -> tuple[Resource, str]:

@@ -10,8 +10,9 @@ from firebolt_operator.api.names import FINALIZER_CLUSTER_ENGINE_CLASS
 from firebolt_operator.api.resources import CLUSTER_FIREBOLT_ENGINE_CLASSES, FIREBOLT_ENGINES, STATEFULSETS
 from firebolt_operator.errors import NotFoundError
 from firebolt_operator.refs import Manifest, Ref
+from tests.api.engine.fixtures import StartOperator
 from tests.api.engine.person import Person
-from tests.api.engine.running import Operator, message
+from tests.api.engine.running import Operator, message, reason
 
 
 def labelled(**labels: str) -> Manifest:
@@ -108,6 +109,56 @@ async def test_one_in_use_is_kept_until_its_last_engine_is_gone(
     assert await person.client.get(ref(shared)) is not None
     await person.delete(FIREBOLT_ENGINES, "eng")
     await until_gone(person, shared)
+
+
+async def test_an_engine_of_a_namespace_that_nobody_watches_keeps_it_as_well(
+    operator: Operator, person: Person, shared: str
+) -> None:
+    await person.make_cluster_class(shared, {})
+    await person.until(
+        CLUSTER_FIREBOLT_ENGINE_CLASSES, shared, lambda found: bool((found or {})["metadata"].get("finalizers"))
+    )
+    far = person.manifest(FIREBOLT_ENGINES, shared, spec={"instanceRef": "inst", "engineClassRef": shared})
+    far["metadata"]["namespace"] = "default"
+    made = await person.client.create(far)
+    found = await person.client.get(ref(shared))
+    assert found is not None
+    try:
+        await person.client.delete(ref(shared), uid=found["metadata"]["uid"])
+        await operator.settled()
+        assert await person.client.get(ref(shared)) is not None
+    finally:
+        await person.client.delete(Ref(FIREBOLT_ENGINES, "default", shared), uid=made["metadata"]["uid"])
+
+
+async def test_one_that_is_taken_away_by_force_leaves_what_runs_alone(
+    operator: Operator, person: Person, shared: str
+) -> None:
+    await person.make_instance()
+    await person.make_cluster_class(shared, labelled(a="b"))
+    await person.make_engine(engineClassRef=shared)
+    await operator.until_at_rest(0)
+    found = await person.client.get(ref(shared))
+    assert found is not None
+    await person.client.delete(ref(shared), uid=found["metadata"]["uid"])
+    await person.client.merge_patch(ref(shared), {"metadata": {"finalizers": None}})
+    stalled = await operator.until_reason("EngineClassMissing", "Stalled")
+    assert (stalled.status.phase, stalled.status.ready_replicas, stalled.status.active_generation) == ("stable", 1, 0)
+    [event] = await person.events("EngineClassMissing")
+    assert f"ClusterFireboltEngineClass {shared} not found" in event["note"]
+    await person.make_cluster_class(shared, labelled(a="b"))
+    await operator.until_at_rest(0)
+
+
+async def test_one_outside_the_selector_is_not_there(
+    start_operator: StartOperator, person: Person, shared: str
+) -> None:
+    async with start_operator("--watch-label-selector=watched=yes") as operator:
+        await person.make_cluster_class(shared, {})
+        await person.make_engine(engineClassRef=shared, labels={"watched": "yes"})
+        await operator.until_reason("EngineClassMissing", "Stalled")
+        await person.client.merge_patch(ref(shared), {"metadata": {"labels": {"watched": "yes"}}})
+        await operator.until(lambda engine: reason(engine, "Stalled") == "")
 
 
 async def test_one_that_every_engine_has_another_for_may_go(operator: Operator, person: Person, shared: str) -> None:
