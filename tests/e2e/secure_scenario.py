@@ -41,7 +41,7 @@ class SecureScenario(Scenario):
     async def make_instance(self, **spec: Any) -> None:
         """With a login, and TLS unless the spec says otherwise; ready when this is over, and clients know its CA."""
         secured = {"metadata": {}, "gateway": {}, "auth": LOGIN, "tls": BOTH_LISTENERS, **spec}
-        await self._make(FIREBOLT_INSTANCES, self.instance, secured)
+        await self.make(FIREBOLT_INSTANCES, self.instance, secured)
         await self.until_ready()
         await self.trust_authority()
 
