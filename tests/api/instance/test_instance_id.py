@@ -170,15 +170,15 @@ async def ids_fixed(person: Person, plane: ControlPlane) -> AsyncGenerator[None]
         "resources": [FIREBOLT_INSTANCES.plural],
     }
     place = {"matchLabels": {"kubernetes.io/metadata.name": person.namespace}}
-    spec = {
+    spec: Manifest = {
         "matchConstraints": {"resourceRules": [rule], "namespaceSelector": place},
         "validations": [{"expression": "object.spec.id == oldObject.spec.id", "message": "ids are fixed"}],
     }
-    kinds = {"icies": ("ValidatingAdmissionPolicy", spec)}
-    kinds["icybindings"] = (
-        "ValidatingAdmissionPolicyBinding",
-        {"policyName": name, "validationActions": ["Deny"]},
-    )
+    binding: Manifest = {"policyName": name, "validationActions": ["Deny"]}
+    kinds: dict[str, tuple[str, Manifest]] = {
+        "icies": ("ValidatingAdmissionPolicy", spec),
+        "icybindings": ("ValidatingAdmissionPolicyBinding", binding),
+    }
     api = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": name}}
     for plural, (kind, content) in kinds.items():
         plane.http.create(path + plural, {**api, "kind": kind, "spec": content})
