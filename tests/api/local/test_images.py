@@ -110,5 +110,5 @@ def test_stand_ins_carry_their_label_in_the_archive(tmp_path: Path) -> None:
         small = [member for member in content.getmembers() if member.size < 1 << 16]
         texts = [file.read() for member in small if (file := content.extractfile(member))]
     configs = [text for text in texts if b'"rootfs"' in text]
-    assert len(configs) == 4
+    assert len(configs) == 8
     assert all(labels.STAND_IN.encode() in config for config in configs)
