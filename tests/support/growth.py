@@ -20,7 +20,7 @@ Shape = Callable[[int], T]
 
 def seconds(read: Callable[[T], object], given: T, refusals: tuple[type[Exception], ...]) -> float:
     """Of this thread alone, and the best of a few: what others do on the machine is not the question."""
-    with _uncollected():
+    with uncollected():
         return min(_taken(read, given, refusals) for _ in range(TRIES))
 
 
@@ -32,7 +32,7 @@ def _taken(read: Callable[[T], object], given: T, refusals: tuple[type[Exception
 
 
 @contextmanager
-def _uncollected() -> Generator[None]:
+def uncollected() -> Generator[None]:
     """The collector looks through all that the process holds, whenever it likes."""
     was_enabled = gc.isenabled()
     gc.disable()

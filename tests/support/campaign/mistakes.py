@@ -47,7 +47,7 @@ MISTAKES: Final = (
         "runtime/controller.py",
         (
             ("        self.queue.retry(job.key, job.priority)", "        self.queue.forget(job.key)"),
-            ("                self.queue.add_after(key, wait)\n", ""),
+            ("                self.queue.add_after(key, wait, with_others=outcome.is_settled)\n", ""),
         ),
         "stop: 500 update fireboltengines/status 1",
     ),
