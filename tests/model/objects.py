@@ -152,7 +152,7 @@ class MemoBlueprint:
     def drift(self, statefulset: Child) -> str | None:
         if not statefulset.spec:
             return "nothing is known of what is somebody else's"
-        return drift(self._spec, spec_of(statefulset.spec), statefulset.generation or 0)
+        return drift(self._spec, spec_of(statefulset.whole_spec()), statefulset.generation or 0)
 
 
 @cache
