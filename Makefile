@@ -75,7 +75,7 @@ run: setup  ## the operator out of cluster, on the current kubeconfig
 	@$(PY) -m firebolt_operator.main run --zap-devel $(ARGS)
 
 demo: setup  ## the operator on a real node, under load, with a picture of it; simulated without root
-	@$(LOCAL) demo --page $(DEMO_PAGE)
+	@$(LOCAL) demo --page $(DEMO_PAGE) $(ARGS)
 
 demo-simulated: setup  ## the operator on a control plane with simulated pods; needs no root
 	@$(LOCAL) demo --simulated

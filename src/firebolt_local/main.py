@@ -115,7 +115,7 @@ def _demo(options: argparse.Namespace) -> None:
     if options.clean:
         demo.clean(page)
     else:
-        demo.run(page, simulated_pods=options.simulated)
+        demo.run(page, simulated_pods=options.simulated, is_secure=options.secure)
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -166,6 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     show = verbs.add_parser("demo", help="the operator at work, as a pod on a real node; simulated pods without root")
     which = show.add_mutually_exclusive_group()
     which.add_argument("--simulated", action="store_true", help="with simulated pods, which need no root")
+    which.add_argument("--secure", action="store_true", help="the same through TLS with a login; needs root")
     which.add_argument("--clean", action="store_true", help="remove what demos have left")
     show.add_argument(
         "--page", type=Path, default=demo.default_page(), help="where the picture goes (default: %(default)s)"

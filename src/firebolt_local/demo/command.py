@@ -14,7 +14,7 @@ def default_page() -> Path:
     return state_folder() / "demo.html"
 
 
-def run(page: Path, *, simulated_pods: bool = False) -> None:
+def run(page: Path, *, simulated_pods: bool = False, is_secure: bool = False) -> None:
     typed = words.commands(os.environ)
     if simulated_pods:
         simulated.run(typed)
@@ -23,7 +23,7 @@ def run(page: Path, *, simulated_pods: bool = False) -> None:
         print(words.needs_root(missing_packages(), typed), flush=True)
         simulated.run(typed)
         return
-    real.run(page, typed)
+    real.run(page, typed, is_secure=is_secure)
 
 
 def clean(page: Path) -> None:

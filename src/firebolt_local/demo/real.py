@@ -16,6 +16,7 @@ import msgspec
 import yaml
 
 from firebolt_local.demo import words
+from firebolt_local.demo.secured import Door, Secured, start_cert_manager
 from firebolt_local.demo.story import ENGINE, INSTANCE, NAMESPACE, Story
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.errors import LocalError
@@ -44,26 +45,31 @@ _REMOVAL_SECONDS: Final = 120
 _LOOK_EVERY_SECONDS: Final = 0.2
 
 
-def run(page: Path, commands: words.Commands) -> None:
+def run(page: Path, commands: words.Commands, *, is_secure: bool = False) -> None:
     began_at = time.monotonic()
     cluster = up(NodesRequest(name=NAME, assume_yes=True))
     installer = Installer.for_cluster(cluster)
     place = words.Place(
         kubeconfig=cluster.kubeconfig, kubectl=installer.kubectl, page=page, engine=ENGINE.name, commands=commands
     )
-    recording, url = asyncio.run(_show(cluster, installer, place))
-    print(words.ending(recording, place, url, seconds=time.monotonic() - began_at), flush=True)
+    secured = Secured() if is_secure else None
+    if secured is not None:
+        start_cert_manager(cluster)
+    recording, door = asyncio.run(_show(cluster, installer, place, secured))
+    print(words.ending(recording, place, door, seconds=time.monotonic() - began_at), flush=True)
     if totals(recording.answers).failed:
         raise LocalError(f"queries failed, which must not happen; {page} shows when, and what they were told")
 
 
-async def _show(cluster: NodeCluster, installer: Installer, place: words.Place) -> tuple[Recording, str]:
+async def _show(
+    cluster: NodeCluster, installer: Installer, place: words.Place, secured: Secured | None
+) -> tuple[Recording, Door]:
     async with KubeClient.from_credentials(load_credentials(str(cluster.kubeconfig), {})) as client:
         try:
             _install(cluster, installer)
             await _remove_earlier(client, place)
             with without_groups():
-                return await _tell(client, cluster, place.page)
+                return await _tell(client, cluster, place.page, secured)
         except StepFailedError as err:
             seen = await faults.observed(client, (NAMESPACE, OPERATOR_NAMESPACE))
             raise LocalError(faults.explanation(err.step, err.problem, seen, words.tries(place))) from err
@@ -101,17 +107,19 @@ async def _remove(client: KubeClient, ref: Ref, place: words.Place) -> bool:
     return True
 
 
-async def _tell(client: KubeClient, cluster: NodeCluster, page: Path) -> tuple[Recording, str]:
+async def _tell(
+    client: KubeClient, cluster: NodeCluster, page: Path, secured: Secured | None
+) -> tuple[Recording, Door]:
     began_at = time.monotonic()
 
     def clock() -> float:
         return time.monotonic() - began_at
 
-    facts = words.facts(cluster.http.get("/version")["gitVersion"], os.cpu_count() or 1)
+    facts = words.facts(cluster.http.get("/version")["gitVersion"], os.cpu_count() or 1, is_secure=secured is not None)
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     told = Told(kicker=words.KICKER, began=began, since=words.SINCE, story=words.STORY, facts=facts)
     recorder, timeline = Recorder(ENGINE.name, clock), Timeline(clock, _say)
-    story = Story(client, recorder, timeline, clock, ENGINE_NEXT, _manifests())
+    story = Story(client, recorder, timeline, clock, ENGINE_NEXT, _manifests(), secured)
     try:
         async with _watching(client, recorder, timeline):
             await story.run()
@@ -120,7 +128,7 @@ async def _tell(client: KubeClient, cluster: NodeCluster, page: Path) -> tuple[R
         draft = recorder.recording(told, story.answers)
         highlights = words.highlights(draft, woken_after=story.woken_after)
         recording = _kept(page, replace(draft, told=replace(told, highlights=highlights)))
-    return recording, story.url
+    return recording, story.door
 
 
 @asynccontextmanager

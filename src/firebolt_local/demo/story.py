@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from firebolt_local.demo.secured import NO_DOOR, Door, Secured
 from firebolt_local.demo.timeline import Timeline
 from firebolt_local.testing.convergence import is_at_rest, is_ready
 from firebolt_local.testing.faults import StepFailedError
-from firebolt_local.testing.load import Load, Plan, ask_for_body, client_session, steady_load
+from firebolt_local.testing.load import Load, ask_for_body, client_session, steady_load, tokens_of
 from firebolt_operator.api.names import gateway_name
 from firebolt_operator.api.resources import FIREBOLT_ENGINES, SERVICES
 from firebolt_operator.errors import OperatorError
@@ -40,7 +41,8 @@ class Story:
     clock: Callable[[], float]
     next_image: str
     manifests: list[Manifest]  # an instance, then an engine
-    url: str = ""
+    secured: Secured | None = None  # with it everything goes through TLS, with a login
+    door: Door = NO_DOOR
     woken_after: float | None = None  # seconds; None: it did not come that far
     _loads: list[Load] = field(default_factory=list[Load])
     _alone: list[Answer] = field(default_factory=list[Answer])
@@ -82,9 +84,9 @@ class Story:
         with self._step("instance", "An instance: PostgreSQL, metadata service, gateway", limit) as step:
             began_at = self.clock()
             async with asyncio.timeout(limit.total_seconds()):
-                await self.client.apply(self.manifests[0])
+                await self._apply_instance(self.manifests[0])
                 await self.timeline.until_instance(INSTANCE, is_ready)
-                self.url = await self._gateway_url()
+                self.door = await self._gateway_door()
             step.outcome = f"Ready after {self.clock() - began_at:.1f} s."
 
     async def _make_engine(self) -> None:
@@ -142,9 +144,10 @@ class Story:
             await asyncio.sleep(_PAUSE.total_seconds())
 
     async def _ask(self, step: str, sql: str) -> tuple[Answer, bytes]:
-        plan = Plan(url=self.url, engine=ENGINE.name, sql=sql, timeout=timedelta(seconds=110))
+        plan = self.door.plan(ENGINE.name, sql=sql, timeout=timedelta(seconds=110))
         async with client_session(plan) as session:
-            answer, body = await ask_for_body(session, plan, clock=self.clock)
+            tokens = tokens_of(plan, session, self.clock)
+            answer, body = await ask_for_body(session, plan, clock=self.clock, tokens=tokens)
         self._alone.append(answer)
         if not answer.is_good:
             raise StepFailedError(step, f"the query was answered with {answer.problem}")
@@ -152,7 +155,7 @@ class Story:
 
     @asynccontextmanager
     async def _load(self) -> AsyncGenerator[Load]:
-        plan = Plan(url=self.url, engine=ENGINE.name, sql=QUERY, per_second=PER_SECOND)
+        plan = self.door.plan(ENGINE.name, sql=QUERY, per_second=PER_SECOND)
         async with steady_load(plan, self.clock) as load, asyncio.TaskGroup() as group:
             self._loads.append(load)
             ticker = group.create_task(self._tick(load), name="ticker")
@@ -175,8 +178,18 @@ class Story:
     def _template(self) -> Manifest:
         return {"spec": {"containers": [{"name": "engine", "image": self.next_image}]}}
 
-    async def _gateway_url(self) -> str:
+    async def _apply_instance(self, instance: Manifest) -> None:
+        if self.secured is None:
+            await self.client.apply(instance)
+            return
+        for manifest in (*self.secured.prerequisites(NAMESPACE), self.secured.asked_for(instance)):
+            await self.client.apply(manifest)
+
+    async def _gateway_door(self) -> Door:
         service = await self.client.get(Ref(SERVICES, NAMESPACE, gateway_name(INSTANCE)))
         if service is None:
             raise StepFailedError("instance", "it is ready, but its gateway has no Service")
-        return f"http://{service['spec']['clusterIP']}:{service['spec']['ports'][0]['port']}/"
+        address, port = service["spec"]["clusterIP"], service["spec"]["ports"][0]["port"]
+        if self.secured is None:
+            return Door(f"http://{address}:{port}/", address)
+        return await self.secured.door(self.client, NAMESPACE, INSTANCE, address, port)

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
+from firebolt_local.demo.secured import ADMIN, Door
 from firebolt_local.packaged import packaged
 from firebolt_local.testing.installer import NAMESPACE as OPERATOR_NAMESPACE
 from firebolt_local.testing.installer import RELEASE, WHY_SETTLE
@@ -59,10 +61,12 @@ Going on without root, with simulated pods (the same as {typed.simulated}).
 """
 
 
-def facts(version: str, processors: int) -> list[str]:
+def facts(version: str, processors: int, *, is_secure: bool = False) -> list[str]:
+    secured = "cert-manager's controllers, too. Clients verified the gateway's certificate and presented tokens."
     return [
         f"Kubernetes {version} with one node, on {processors} processors that also made the load.",
         "The operator, its wake agent, PostgreSQL and Envoy are the real programs.",
+        *([secured] if is_secure else []),
         "The engine, the metadata service and the UI are stand-ins; the engine executes SQL with DuckDB.",
         f"One value of the chart was set: {WHY_SETTLE}.",
     ]
@@ -89,7 +93,7 @@ def tries(place: Place) -> list[str]:
     ]
 
 
-def ending(recording: Recording, place: Place, url: str, *, seconds: float) -> str:
+def ending(recording: Recording, place: Place, door: Door, *, seconds: float) -> str:
     return f"""
 {totals(recording.answers)}; {seconds:.0f} s in all.
 The picture of it: file://{place.page}
@@ -100,10 +104,25 @@ The cluster and the operator go on running. Try:
   alias kubectl={place.kubectl}
   kubectl get firebolt -o wide                        # instances, engines, classes at a glance
   kubectl describe fireng {place.engine}                    # what is true of an engine, and why
-  curl {url} -H 'X-Firebolt-Engine: {place.engine}' -d 'SELECT 42'
+{_asking(place, door)}
   kubectl scale fireng {place.engine} --replicas 4          # a new generation of four nodes
   kubectl scale fireng {place.engine} --replicas 0          # parked; the next curl wakes it
   kubectl apply -f {example("engine-class.yaml")}    # defaults that several engines share
   kubectl delete pods -n {OPERATOR_NAMESPACE} --all           # during a rollout: the next operator goes on where it was
 
 Clean up with: {place.commands.clean}"""
+
+
+def _asking(place: Place, door: Door) -> str:
+    header = f"-H 'X-Firebolt-Engine: {place.engine}'"
+    if not door.hosts:
+        return f"  curl {door.url} {header} -d 'SELECT 42'"
+    (host,) = door.hosts
+    port = urlsplit(door.url).port
+    ask = f"curl --cacert ca.crt --resolve {host}:{port}:{door.address} {header}"
+    resource = "https://firebolt.io/instance/$(kubectl get fire demo -o jsonpath='{.spec.id}')"
+    return rf"""  kubectl get secret demo-gateway-tls -o jsonpath='{{.data.ca\.crt}}' | base64 --decode > ca.crt
+  PASSWORD=$(kubectl get secret {ADMIN} -o jsonpath='{{.data.password}}' | base64 --decode)
+  TOKEN=$({ask} {door.url}oauth/token -s -d grant_type=client_credentials -d client_id=firebolt \
+    --data-urlencode "client_secret=$PASSWORD" -d "resource={resource}" | sed 's/.*access_token": *"\([^"]*\).*/\1/')
+  {ask} -H "Authorization: Bearer $TOKEN" {door.url} -d 'SELECT 42'"""

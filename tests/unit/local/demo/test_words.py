@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from firebolt_local.demo import words
+from firebolt_local.demo.secured import Door, Secured
 from kubectl_firebolt.picture.recording import longest_tail
 from tests.unit.plugin.picture.sample import a_recording
 
@@ -43,7 +44,7 @@ def test_people_are_told_to_type_what_they_have(environment: dict[str, str], cle
 
 
 def test_the_end_shows_the_page_the_next_steps_and_the_way_out() -> None:
-    told = words.ending(a_recording(), PLACE, "http://10.0.0.1:80/", seconds=170)
+    told = words.ending(a_recording(), PLACE, Door("http://10.0.0.1:80/", "10.0.0.1"), seconds=170)
     assert "4,302 queries, 0 failed" in told
     assert "170 s in all" in told
     for words_of_it in (
@@ -53,6 +54,24 @@ def test_the_end_shows_the_page_the_next_steps_and_the_way_out() -> None:
         "make demo-clean",
     ):
         assert words_of_it in told
+
+
+def test_the_end_of_the_secure_demo_tells_how_to_verify_and_to_log_in() -> None:
+    door = Door("https://demo-gateway:80/", "10.0.0.1", None, "hidden", {"demo-gateway": "10.0.0.1"})
+    told = words.ending(a_recording(), PLACE, door, seconds=170)
+    for words_of_it in ("--cacert ca.crt", "--resolve demo-gateway:80:10.0.0.1", "Bearer $TOKEN", "oauth/token"):
+        assert words_of_it in told
+    assert "hidden" not in told
+
+
+def test_the_secure_demo_asks_for_tls_on_both_sides_and_a_login_and_keeps_the_password_out_of_the_instance() -> None:
+    secured = Secured("planted")
+    asked = secured.asked_for({"spec": {"gateway": {}}})
+    assert asked["spec"].keys() == {"gateway", "tls", "auth"}
+    assert asked["spec"]["tls"].keys() == {"gateway", "engine"}
+    assert "planted" not in f"{asked}{secured}"
+    holders = [each for each in secured.prerequisites("default") if "planted" in str(each)]
+    assert [each["kind"] for each in holders] == ["Secret"]
 
 
 def test_the_tail_of_a_switch_is_measured_from_the_switch() -> None:
