@@ -4,8 +4,8 @@ import asyncio
 import json
 import subprocess
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -105,8 +105,7 @@ class Scenario:
         """Queries all the while; the test fails if one of them does, or if an old generation still got one too late."""
         began_at, first_switch = time.monotonic(), len(self.informer.switches)
         async with steady_load(self.plan(engine, sql=sql, per_second=self.per_second)) as load:
-            with _told_of_failures(load):
-                yield load
+            yield load
         switches = [switch for switch in self.informer.switches[first_switch:] if switch.engine == engine]
         count = Count(
             test=self.test,
@@ -147,17 +146,6 @@ class Scenario:
         await self.until(lambda: not any(self.informer.get(*_key(ref)) for ref in engines), "engines to be gone")
         for ref in self._made:
             await self.delete(ref)
-
-
-@contextmanager
-def _told_of_failures(load: Load) -> Generator[None]:
-    """A test that stops for another reason has often met the same as its queries."""
-    try:
-        yield
-    except BaseException as err:
-        failed = [answer.problem for answer in load.answers if not answer.is_good]
-        err.add_note(f"{len(failed)} of {len(load.answers)} queries failed until then: {failed[:5]}")
-        raise
 
 
 def _key(ref: Ref) -> tuple[Resource, str]:
